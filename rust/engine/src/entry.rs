@@ -1,0 +1,53 @@
+//! What a memory stores, seen from outside.
+
+/// An entry's number in its memory: given in order of insertion, never reused.
+pub type EntryId = u64;
+
+/// One source/target pair with everything known about it, borrowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EntryRef<'a> {
+    /// The text that lookups compare with. Never empty.
+    pub source: &'a str,
+    /// Its translation. Never empty.
+    pub target: &'a str,
+    /// Language tag of the source, as given.
+    pub source_language: Option<&'a str>,
+    /// Language tag of the target, as given.
+    pub target_language: Option<&'a str>,
+    /// Subject field.
+    pub domain: Option<&'a str>,
+    /// Tenant, project or collection the entry belongs to.
+    pub namespace: Option<&'a str>,
+    /// Where the pair came from.
+    pub source_id: Option<&'a str>,
+    /// Creation time (ISO 8601), as given.
+    pub created_at: Option<&'a str>,
+    /// A remark for people.
+    pub notes: Option<&'a str>,
+    /// A JSON object, kept verbatim.
+    pub metadata: Option<&'a str>,
+}
+
+/// Which entries may be hits. A field that is `None` filters nothing; an entry
+/// without the field does not match a filter on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Filter {
+    /// Language tag of the source, compared without regard to case.
+    pub source_language: Option<String>,
+    /// Language tag of the target, compared without regard to case.
+    pub target_language: Option<String>,
+    /// Subject field, compared exactly.
+    pub domain: Option<String>,
+    /// Tenant, compared exactly.
+    pub namespace: Option<String>,
+}
+
+impl Filter {
+    /// Whether every entry matches.
+    pub fn is_empty(&self) -> bool {
+        self.source_language.is_none()
+            && self.target_language.is_none()
+            && self.domain.is_none()
+            && self.namespace.is_none()
+    }
+}

@@ -1,0 +1,61 @@
+//! Everything that can go wrong in the engine.
+
+use std::fmt;
+
+use crate::entry::EntryId;
+
+/// The engine's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A refused value or an operation that did not run to its end. Whatever the
+/// error, the memory is as it was before the call.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A text that must have content is empty, or white space only. `field` is
+    /// `source`, `target` or `query`.
+    EmptyText {
+        /// Which text.
+        field: &'static str,
+    },
+    /// `max_hits` is zero.
+    MaxHits,
+    /// `min_score` is not a number in `[0, 1]`.
+    MinScore {
+        /// What was given.
+        value: f64,
+    },
+    /// No entry has this id (it never existed, or was removed).
+    UnknownEntry {
+        /// The id asked for.
+        id: EntryId,
+    },
+    /// A text is longer than the engine can address (2³¹ bytes).
+    TooLong {
+        /// Which text.
+        field: &'static str,
+        /// Its length in bytes.
+        bytes: usize,
+    },
+    /// The caller's [`Control`](crate::Control) asked to stop.
+    Aborted,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::EmptyText { field } => {
+                write!(f, "{field} is empty; it needs at least one character that is not white space")
+            }
+            Error::MaxHits => write!(f, "max_hits is 0; it must be at least 1"),
+            Error::MinScore { value } => write!(f, "min_score is {value}; it must be a number from 0 to 1"),
+            Error::UnknownEntry { id } => write!(f, "no entry has the id {id}"),
+            Error::TooLong { field, bytes } => {
+                write!(f, "{field} has {bytes} bytes; at most {} are allowed", i32::MAX)
+            }
+            Error::Aborted => write!(f, "the operation was aborted"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,4 @@
+//! The Python layer over `diglot-engine`: types in, types out, errors mapped, GIL released.
+
+#[pyo3::pymodule]
+mod _engine {}
