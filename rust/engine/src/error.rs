@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::entry::EntryId;
 
+/// The most bytes that a text may have (256 MiB).
+pub const MOST_TEXT_BYTES: usize = 1 << 28;
+
 /// The engine's result.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -30,7 +33,7 @@ pub enum Error {
         /// The id asked for.
         id: EntryId,
     },
-    /// A text is longer than the engine can address (2³¹ bytes).
+    /// A text, or its normalized form, is longer than [`MOST_TEXT_BYTES`].
     TooLong {
         /// Which text.
         field: &'static str,
@@ -51,7 +54,7 @@ impl fmt::Display for Error {
             Error::MinScore { value } => write!(f, "min_score is {value}; it must be a number from 0 to 1"),
             Error::UnknownEntry { id } => write!(f, "no entry has the id {id}"),
             Error::TooLong { field, bytes } => {
-                write!(f, "{field} has {bytes} bytes; at most {} are allowed", i32::MAX)
+                write!(f, "{field} has {bytes} bytes; at most {MOST_TEXT_BYTES} are allowed")
             }
             Error::Aborted => write!(f, "the operation was aborted"),
         }

@@ -5,13 +5,32 @@
 //! engine knows no Python and no files; everything here is safe to call from
 //! many threads at once.
 
+mod arena;
+mod background;
 mod control;
 mod entry;
 mod error;
+mod features;
+mod fields;
+mod hash;
+mod kernel;
+mod live;
 mod memory;
+mod parallel;
+mod postings;
+mod removed;
+mod search;
+mod segment;
 pub mod text;
+mod topk;
 
 pub use control::Control;
 pub use entry::{EntryId, EntryRef, Filter};
-pub use error::{Error, Result};
-pub use memory::{Batch, Found, Hit, Memory, Prepared, SearchOptions, Snapshot, Stats};
+pub use error::{Error, MOST_TEXT_BYTES, Result};
+pub use memory::{Batch, Bytes, Found, Hit, Memory, Prepared, SearchOptions, Snapshot, Stats};
+
+/// The instruction set that searches use on this machine.
+pub fn instruction_set() -> &'static str {
+    kernel::name()
+}
+pub fn report() { for (i, c) in search::stat::C.iter().enumerate() { let v = c.load(std::sync::atomic::Ordering::Relaxed); if v > 0 { eprintln!("stat {i}: {}", v as f64 / 5997.0); } } }

@@ -1,13 +1,26 @@
-//! The memory (first, exhaustive version: the shape of the API and the answers).
+//! The memory: what is stored, how it changes, and what a search sees.
+//!
+//! Every change makes a new immutable [`Snapshot`] and puts it in the place of the last one. Readers take the current
+//! snapshot and never wait; writers take turns. Single adds go to a live part; full live parts become segments and small
+//! segments larger ones on background threads (see [`crate::background`]).
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use arc_swap::ArcSwap;
+
+use crate::background;
 use crate::control::Control;
 use crate::entry::{EntryId, EntryRef, Filter};
-use crate::error::{Error, Result};
+use crate::error::{Error, MOST_TEXT_BYTES, Result};
+use crate::fields;
+use crate::live::{LIVE, Live, LiveEntry};
+use crate::parallel;
+use crate::removed::Removed;
+use crate::search::{self, Query, View};
+use crate::segment::{Segment, SegmentBuilder};
 use crate::text;
+use crate::topk::{Ranked, TopK};
 
 /// What a search looks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,69 +39,47 @@ impl Default for SearchOptions {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Stored {
-    normalized: String,
-    texts: [Option<String>; 10],
-}
-
-impl Stored {
-    fn new(entry: EntryRef<'_>) -> Result<Stored> {
-        for (field, value) in [("source", entry.source), ("target", entry.target)] {
-            if value.chars().all(text::is_white_space) {
-                return Err(Error::EmptyText { field });
-            }
-        }
-        let own = |value: Option<&str>| value.map(str::to_owned);
-        Ok(Stored {
-            normalized: text::normalize(entry.source),
-            texts: [
-                own(Some(entry.source)),
-                own(Some(entry.target)),
-                own(entry.source_language),
-                own(entry.target_language),
-                own(entry.domain),
-                own(entry.namespace),
-                own(entry.source_id),
-                own(entry.created_at),
-                own(entry.notes),
-                own(entry.metadata),
-            ],
-        })
-    }
-
-    fn entry(&self) -> EntryRef<'_> {
-        let [
-            source,
-            target,
-            source_language,
-            target_language,
-            domain,
-            namespace,
-            source_id,
-            created_at,
-            notes,
-            metadata,
-        ] = self.texts.each_ref().map(Option::as_deref);
-        EntryRef {
-            source: source.unwrap_or_default(),
-            target: target.unwrap_or_default(),
-            source_language,
-            target_language,
-            domain,
-            namespace,
-            source_id,
-            created_at,
-            notes,
-            metadata,
+/// Refuses an entry that must not be stored; otherwise returns its normalized source.
+fn checked(entry: &EntryRef<'_>) -> Result<String> {
+    let fields = [
+        ("source", Some(entry.source)),
+        ("target", Some(entry.target)),
+        ("source_language", entry.source_language),
+        ("target_language", entry.target_language),
+        ("domain", entry.domain),
+        ("namespace", entry.namespace),
+        ("source_id", entry.source_id),
+        ("created_at", entry.created_at),
+        ("notes", entry.notes),
+        ("metadata", entry.metadata),
+    ];
+    for (field, text) in fields {
+        if let Some(bytes) = text.map(str::len).filter(|bytes| *bytes > MOST_TEXT_BYTES) {
+            return Err(Error::TooLong { field, bytes });
         }
     }
+    for (field, text) in [("source", entry.source), ("target", entry.target)] {
+        if text.chars().all(text::is_white_space) {
+            return Err(Error::EmptyText { field });
+        }
+    }
+    let normalized = text::normalize(entry.source);
+    if normalized.is_empty() {
+        return Err(Error::EmptyText { field: "source" });
+    }
+    if normalized.len() > MOST_TEXT_BYTES {
+        return Err(Error::TooLong { field: "source", bytes: normalized.len() });
+    }
+    Ok(normalized)
 }
 
-/// Entries that were copied and checked, not yet in a memory. All of them become
-/// visible at once when their [`Prepared`] form is published.
+/// Entries that were copied and checked, not yet in a memory. All of them become visible at once when their
+/// [`Prepared`] form is published.
 #[derive(Default)]
-pub struct Batch(Vec<Stored>);
+pub struct Batch {
+    builders: Vec<SegmentBuilder>,
+    len: usize,
+}
 
 impl Batch {
     /// An empty batch.
@@ -101,32 +92,57 @@ impl Batch {
     /// # Errors
     /// [`Error::EmptyText`] and [`Error::TooLong`]; the batch is as it was.
     pub fn push(&mut self, entry: EntryRef<'_>) -> Result<()> {
-        self.0.push(Stored::new(entry)?);
+        let normalized = checked(&entry)?;
+        if self.builders.last().is_none_or(|builder| !builder.has_room(&entry, &normalized)) {
+            self.builders.push(SegmentBuilder::default());
+        }
+        let builder = self.builders.last_mut().expect("one was just added if there was none");
+        builder.push(self.len as EntryId, &entry, &normalized);
+        self.len += 1;
         Ok(())
     }
 
     /// How many entries it holds.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.len
     }
 
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len == 0
     }
 
-    /// Does the work of making the entries searchable (the long part of an add).
+    /// Does the work of making the entries searchable (the long part of an add), on all cores.
     ///
     /// # Errors
     /// [`Error::Aborted`].
     pub fn prepare(self, control: Control<'_>) -> Result<Prepared> {
         control.check()?;
-        Ok(Prepared(self.0))
+        let parts = match <[SegmentBuilder; 1]>::try_from(self.builders) {
+            Ok([builder]) if builder.len() <= LIVE => PreparedParts::Live(
+                builder.entries().map(|(entry, normalized)| LiveEntry::new(0, &entry, normalized)).collect(),
+            ),
+            Ok(builders) => PreparedParts::Segments(finish(Vec::from(builders), control)?),
+            Err(builders) => PreparedParts::Segments(finish(builders, control)?),
+        };
+        Ok(Prepared { parts, len: self.len })
     }
 }
 
+fn finish(builders: Vec<SegmentBuilder>, control: Control<'_>) -> Result<Vec<Segment>> {
+    builders.into_iter().map(|builder| builder.finish(control)).collect()
+}
+
 /// A batch ready to be published with [`Memory::publish`], which is quick.
-pub struct Prepared(Vec<Stored>);
+pub struct Prepared {
+    parts: PreparedParts,
+    len: usize,
+}
+
+enum PreparedParts {
+    Live(Vec<LiveEntry>),
+    Segments(Vec<Segment>),
+}
 
 /// One hit of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,18 +156,20 @@ pub struct Hit {
 /// The hits of a search, best first, and the snapshot that holds their entries.
 pub struct Found {
     snapshot: Arc<Snapshot>,
-    hits: Vec<Hit>,
+    hits: Vec<Ranked>,
 }
 
 impl Found {
     /// Score descending, then id ascending.
-    pub fn hits(&self) -> &[Hit] {
-        &self.hits
+    pub fn hits(&self) -> impl ExactSizeIterator<Item = Hit> {
+        self.hits.iter().map(|hit| Hit { id: hit.id, score: hit.score })
     }
 
     /// The hits with their entries.
-    pub fn entries(&self) -> impl Iterator<Item = (Hit, EntryRef<'_>)> {
-        self.hits.iter().map(|hit| (*hit, self.snapshot.entries[&hit.id].entry()))
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (Hit, EntryRef<'_>)> {
+        self.hits.iter().map(|hit| {
+            (Hit { id: hit.id, score: hit.score }, self.snapshot.part(hit.part as usize).entry(hit.entry))
+        })
     }
 }
 
@@ -160,52 +178,351 @@ impl Found {
 pub struct Stats {
     /// Entries that can be found.
     pub entries: usize,
-    /// Distinct normalized sources, counted per segment.
+    /// Distinct normalized sources, counted in each segment by itself; removed entries count until they are reclaimed.
     pub rows: usize,
     /// Immutable parts of the memory.
     pub segments: usize,
-    /// Bytes in use, by part: a name and a size.
-    pub bytes: Vec<(&'static str, usize)>,
+    /// Entries that were added one by one and are not in a segment yet.
+    pub live: usize,
+    /// Entries that were removed and still take room.
+    pub removed: usize,
+    /// Bytes in use, by part.
+    pub bytes: Bytes,
+}
+
+/// Bytes in use, by part of a memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bytes {
+    /// The rows of every trigram.
+    pub trigram_index: usize,
+    /// The rows of every token.
+    pub token_index: usize,
+    /// What is compared.
+    pub normalized_texts: usize,
+    /// Rows by text, and the entries of each row.
+    pub row_tables: usize,
+    /// The entries of each language, domain and namespace.
+    pub filters: usize,
+    /// Source texts.
+    pub sources: usize,
+    /// Target texts.
+    pub targets: usize,
+    /// The fixed-size part of entries.
+    pub entry_columns: usize,
+    /// Source ids, creation times, notes and metadata.
+    pub other_texts: usize,
+    /// Entries not in a segment yet.
+    pub live: usize,
+}
+
+impl Bytes {
+    /// The parts by name.
+    pub fn parts(&self) -> [(&'static str, usize); 10] {
+        [
+            ("trigram_index", self.trigram_index),
+            ("token_index", self.token_index),
+            ("normalized_texts", self.normalized_texts),
+            ("row_tables", self.row_tables),
+            ("filters", self.filters),
+            ("sources", self.sources),
+            ("targets", self.targets),
+            ("entry_columns", self.entry_columns),
+            ("other_texts", self.other_texts),
+            ("live", self.live),
+        ]
+    }
+}
+
+/// A segment and what was removed of it.
+#[derive(Clone)]
+pub(crate) struct SealedPart {
+    pub(crate) segment: Arc<Segment>,
+    pub(crate) removed: Removed,
+}
+
+/// The filled slots of a live part and which of them were removed.
+#[derive(Clone)]
+pub(crate) struct LivePart {
+    pub(crate) live: Arc<Live>,
+    pub(crate) len: usize,
+    pub(crate) removed: [u64; LIVE / 64],
+}
+
+impl LivePart {
+    fn new() -> LivePart {
+        LivePart { live: Arc::new(Live::new()), len: 0, removed: [0; LIVE / 64] }
+    }
+
+    pub(crate) fn is_removed(&self, at: usize) -> bool {
+        self.removed[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    pub(crate) fn remove(&mut self, at: usize) {
+        self.removed[at / 64] |= 1 << (at % 64);
+    }
+
+    /// The entries that were not removed, with their slots.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, &LiveEntry)> {
+        (0..self.len).filter(|at| !self.is_removed(*at)).map(|at| (at, self.live.get(at)))
+    }
 }
 
 /// The state of a memory at one moment.
-#[derive(Clone, Default)]
 pub struct Snapshot {
-    entries: Arc<BTreeMap<EntryId, Arc<Stored>>>,
+    pub(crate) sealed: Arc<Vec<SealedPart>>,
+    /// The last one is being filled, the others are full and wait to become segments.
+    pub(crate) lives: Vec<LivePart>,
+    len: usize,
+}
+
+/// One part of a snapshot.
+#[derive(Clone, Copy)]
+enum PartRef<'a> {
+    Sealed(&'a SealedPart),
+    Live(&'a LivePart),
+}
+
+impl<'a> PartRef<'a> {
+    fn entry(self, at: u32) -> EntryRef<'a> {
+        match self {
+            PartRef::Sealed(part) => part.segment.entry(at),
+            PartRef::Live(part) => part.live.get(at as usize).entry(),
+        }
+    }
+
+    fn len(self) -> usize {
+        match self {
+            PartRef::Sealed(part) => part.segment.len(),
+            PartRef::Live(part) => part.len,
+        }
+    }
+
+    fn is_removed(self, at: usize) -> bool {
+        match self {
+            PartRef::Sealed(part) => part.removed.contains(at as u32),
+            PartRef::Live(part) => part.is_removed(at),
+        }
+    }
+
+    fn id(self, at: usize) -> EntryId {
+        match self {
+            PartRef::Sealed(part) => part.segment.ids()[at],
+            PartRef::Live(part) => part.live.get(at).id,
+        }
+    }
+
+    /// The first place at or after `at` that was not removed.
+    fn present_from(self, at: usize) -> Option<usize> {
+        (at..self.len()).find(|at| !self.is_removed(*at))
+    }
+
+    /// The place of an entry that was not removed. Replacing an entry in a live part can leave ids out of order there.
+    fn find(self, id: EntryId) -> Option<usize> {
+        match self {
+            PartRef::Sealed(part) => {
+                part.segment.ids().binary_search(&id).ok().filter(|at| !part.removed.contains(*at as u32))
+            }
+            PartRef::Live(part) => part.entries().find(|(_, entry)| entry.id == id).map(|(at, _)| at),
+        }
+    }
 }
 
 impl Snapshot {
-    /// The entries in insertion order, from the first whose id is at least `from`.
-    pub fn entries(&self, from: EntryId) -> impl Iterator<Item = (EntryId, EntryRef<'_>)> {
-        self.entries.range(from..).map(|(id, stored)| (*id, stored.entry()))
+    pub(crate) fn new(sealed: Arc<Vec<SealedPart>>, lives: Vec<LivePart>, len: usize) -> Snapshot {
+        Snapshot { sealed, lives, len }
+    }
+
+    fn parts(&self) -> impl Iterator<Item = PartRef<'_>> {
+        self.sealed.iter().map(PartRef::Sealed).chain(self.lives.iter().map(PartRef::Live))
+    }
+
+    fn part(&self, number: usize) -> PartRef<'_> {
+        match self.sealed.get(number) {
+            Some(part) => PartRef::Sealed(part),
+            None => PartRef::Live(&self.lives[number - self.sealed.len()]),
+        }
+    }
+
+    /// How many entries it has.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The part and place of an entry.
+    fn find(&self, id: EntryId) -> Option<(usize, usize)> {
+        self.parts().enumerate().find_map(|(number, part)| Some((number, part.find(id)?)))
     }
 
     /// The entry with this id.
     pub fn get(&self, id: EntryId) -> Option<EntryRef<'_>> {
-        self.entries.get(&id).map(|stored| stored.entry())
+        self.find(id).map(|(part, at)| self.part(part).entry(at as u32))
+    }
+
+    /// The entries in insertion order, from the first whose id is at least `from`.
+    pub fn entries(&self, from: EntryId) -> impl Iterator<Item = (EntryId, EntryRef<'_>)> {
+        // Live parts are few and small; their order is by slot, which a replaced entry keeps out of order.
+        let mut live: Vec<&LiveEntry> = self
+            .lives
+            .iter()
+            .flat_map(|part| part.entries().map(|(_, entry)| entry))
+            .filter(|entry| entry.id >= from)
+            .collect();
+        live.sort_unstable_by_key(|entry| entry.id);
+        let mut live = live.into_iter().peekable();
+        let mut sealed: Vec<(PartRef<'_>, usize)> = self
+            .sealed
+            .iter()
+            .map(|part| {
+                let start = part.segment.ids().partition_point(|id| *id < from);
+                (PartRef::Sealed(part), start)
+            })
+            .filter_map(|(part, start)| Some((part, part.present_from(start)?)))
+            .collect();
+        std::iter::from_fn(move || {
+            let first = (0..sealed.len()).min_by_key(|at| sealed[*at].0.id(sealed[*at].1));
+            let first_id = first.map(|at| sealed[at].0.id(sealed[at].1));
+            match (first, first_id) {
+                (Some(number), Some(id)) if live.peek().is_none_or(|entry| id < entry.id) => {
+                    let (part, at) = sealed[number];
+                    match part.present_from(at + 1) {
+                        Some(next) => sealed[number].1 = next,
+                        None => _ = sealed.swap_remove(number),
+                    }
+                    Some((id, part.entry(at as u32)))
+                }
+                _ => live.next().map(|entry| (entry.id, entry.entry())),
+            }
+        })
+    }
+
+    /// The exact best hits.
+    fn search(&self, query: &str, options: &SearchOptions, control: Control<'_>) -> Result<Vec<Ranked>> {
+        let normalized = text::normalize(query);
+        if normalized.is_empty() {
+            return Err(Error::EmptyText { field: "query" });
+        }
+        if normalized.len() > MOST_TEXT_BYTES {
+            return Err(Error::TooLong { field: "query", bytes: normalized.len() });
+        }
+        if options.max_hits == 0 {
+            return Err(Error::MaxHits);
+        }
+        if !(0.0..=1.0).contains(&options.min_score) {
+            return Err(Error::MinScore { value: options.min_score });
+        }
+        control.check()?;
+        let wanted = fields::wanted(&options.filter);
+        let mut query = Query::new(&normalized);
+        let mut top = TopK::new(options.max_hits, options.min_score);
+
+        let mut views: Vec<_> = self
+            .sealed
+            .iter()
+            .enumerate()
+            .filter_map(|(number, part)| {
+                let segment = &*part.segment;
+                let selection = segment.fields.resolve(segment.profiles(), &wanted)?;
+                Some((View { part: number as u32, segment, removed: &part.removed }, selection))
+            })
+            .collect();
+        for (view, selection) in &views {
+            search::equal(*view, &query, selection, &mut top);
+        }
+        for (number, part) in self.lives.iter().enumerate() {
+            control.check()?;
+            search::live((self.sealed.len() + number) as u32, part, &mut query, &wanted, &mut top);
+        }
+        // Large segments first: they are the likeliest to raise the floor for the others.
+        views.sort_by_key(|(view, _)| std::cmp::Reverse(view.segment.rows()));
+        for (view, selection) in &views {
+            search::segment(*view, &mut query, selection, &mut top, control)?;
+        }
+        if options.min_score == 0.0 && !top.is_full() {
+            let unlike = search::Unlike::new(&top, options.max_hits);
+            for (view, selection) in &views {
+                control.check()?;
+                unlike.offer_segment(*view, selection, &mut top);
+            }
+            for (number, part) in self.lives.iter().enumerate() {
+                unlike.offer_live((self.sealed.len() + number) as u32, part, &wanted, &mut top);
+            }
+        }
+        Ok(top.into_sorted())
     }
 }
 
-/// A translation memory that can be searched and changed from many threads at once.
+/// What only the writer whose turn it is may touch.
 #[derive(Default)]
+pub(crate) struct Writer {
+    next_id: EntryId,
+    /// Whether a thread is turning live parts into segments.
+    pub(crate) sealing: bool,
+    /// Whether a thread is merging segments.
+    pub(crate) merging: bool,
+    /// The memory is gone: background work stops.
+    pub(crate) closed: bool,
+}
+
+pub(crate) struct Shared {
+    pub(crate) snapshot: ArcSwap<Snapshot>,
+    pub(crate) writer: Mutex<Writer>,
+    /// Signalled whenever background work ends.
+    pub(crate) progress: Condvar,
+}
+
+impl Shared {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Writer> {
+        // A panic under the lock is a bug, but it leaves a whole snapshot: every change is one store.
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Full live parts that may wait before writers have to.
+const WAITING: usize = 16;
+
+/// A translation memory that can be searched and changed from many threads at once.
 pub struct Memory {
-    state: Mutex<(EntryId, Snapshot)>,
+    shared: Arc<Shared>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory::new()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+    }
 }
 
 impl Memory {
     /// An empty memory.
     pub fn new() -> Memory {
-        Memory::default()
+        let snapshot = Snapshot { sealed: Arc::default(), lives: vec![LivePart::new()], len: 0 };
+        Memory {
+            shared: Arc::new(Shared {
+                snapshot: ArcSwap::from_pointee(snapshot),
+                writer: Mutex::default(),
+                progress: Condvar::new(),
+            }),
+        }
     }
 
     /// The state right now; later changes do not touch it.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::new(self.state.lock().unwrap().1.clone())
+        self.shared.snapshot.load_full()
     }
 
     /// How many entries can be found.
     pub fn len(&self) -> usize {
-        self.snapshot().entries.len()
+        self.shared.snapshot.load().len
     }
 
     /// Whether there are none.
@@ -218,34 +535,55 @@ impl Memory {
     /// # Errors
     /// As [`Batch::push`].
     pub fn add(&self, entry: EntryRef<'_>) -> Result<EntryId> {
-        let mut batch = Batch::new();
-        batch.push(entry)?;
-        Ok(self.publish(batch.prepare(Control::NONE)?).start)
+        let normalized = checked(&entry)?;
+        let entry = LiveEntry::new(0, &entry, &normalized);
+        Ok(self.publish(Prepared { parts: PreparedParts::Live(vec![entry]), len: 1 }).start)
     }
 
     /// Makes all entries of a batch visible at once, under consecutive ids.
     pub fn publish(&self, prepared: Prepared) -> Range<EntryId> {
-        let mut state = self.state.lock().unwrap();
-        let first = state.0;
-        state.0 += prepared.0.len() as EntryId;
-        let entries = Arc::make_mut(&mut state.1.entries);
-        entries.extend((first..).zip(prepared.0.into_iter().map(Arc::new)));
-        first..state.0
+        let mut writer = self.writer_with_room();
+        let first = writer.next_id;
+        let last = first + prepared.len as EntryId;
+        if prepared.len == 0 {
+            return first..last;
+        }
+        writer.next_id = last;
+        let now = self.shared.snapshot.load();
+        let mut next = Snapshot { sealed: now.sealed.clone(), lives: now.lives.clone(), len: now.len + prepared.len };
+        match prepared.parts {
+            PreparedParts::Live(mut entries) => {
+                entries.iter_mut().zip(first..).for_each(|(entry, id)| entry.id = id);
+                push_live(&mut next, entries);
+            }
+            PreparedParts::Segments(segments) => {
+                let mut sealed = Vec::clone(&next.sealed);
+                for mut segment in segments {
+                    segment.number_from(first);
+                    sealed.push(SealedPart { segment: Arc::new(segment), removed: Removed::default() });
+                }
+                next.sealed = Arc::new(sealed);
+            }
+        }
+        self.store(&mut writer, next);
+        first..last
     }
 
     /// Removes entries; all or nothing.
     ///
     /// # Errors
-    /// [`Error::UnknownEntry`] for the first id that is not there.
+    /// [`Error::UnknownEntry`] for the first id that is not there, or is given twice.
     pub fn remove(&self, ids: &[EntryId]) -> Result<()> {
-        let mut state = self.state.lock().unwrap();
-        if let Some(&id) = ids.iter().find(|id| !state.1.entries.contains_key(id)) {
-            return Err(Error::UnknownEntry { id });
+        let mut writer = self.shared.lock();
+        let now = self.shared.snapshot.load();
+        let mut next =
+            Snapshot { sealed: now.sealed.clone(), lives: now.lives.clone(), len: now.len - ids.len().min(now.len) };
+        for &id in ids {
+            remove_one(&mut next, id)?;
         }
-        let entries = Arc::make_mut(&mut state.1.entries);
-        ids.iter().for_each(|id| {
-            entries.remove(id);
-        });
+        if !ids.is_empty() {
+            self.store(&mut writer, next);
+        }
         Ok(())
     }
 
@@ -254,47 +592,29 @@ impl Memory {
     /// # Errors
     /// [`Error::UnknownEntry`], and as [`Batch::push`].
     pub fn replace(&self, id: EntryId, entry: EntryRef<'_>) -> Result<()> {
-        let stored = Stored::new(entry)?;
-        let mut state = self.state.lock().unwrap();
-        let slot = Arc::make_mut(&mut state.1.entries).get_mut(&id).ok_or(Error::UnknownEntry { id })?;
-        *slot = Arc::new(stored);
+        let normalized = checked(&entry)?;
+        let entry = LiveEntry::new(id, &entry, &normalized);
+        let mut writer = self.writer_with_room();
+        let now = self.shared.snapshot.load();
+        let mut next = Snapshot { sealed: now.sealed.clone(), lives: now.lives.clone(), len: now.len };
+        remove_one(&mut next, id)?;
+        push_live(&mut next, vec![entry]);
+        self.store(&mut writer, next);
         Ok(())
     }
 
     /// The exact best hits for a query.
     ///
     /// # Errors
-    /// [`Error::EmptyText`] for a query that normalizes to nothing,
-    /// [`Error::MaxHits`], [`Error::MinScore`], [`Error::Aborted`].
+    /// [`Error::EmptyText`] for a query that normalizes to nothing, [`Error::TooLong`], [`Error::MaxHits`],
+    /// [`Error::MinScore`], [`Error::Aborted`].
     pub fn search(&self, query: &str, options: &SearchOptions, control: Control<'_>) -> Result<Found> {
-        let query = text::normalize(query);
-        if query.is_empty() {
-            return Err(Error::EmptyText { field: "query" });
-        }
-        if options.max_hits == 0 {
-            return Err(Error::MaxHits);
-        }
-        if !(0.0..=1.0).contains(&options.min_score) {
-            return Err(Error::MinScore { value: options.min_score });
-        }
         let snapshot = self.snapshot();
-        let mut hits = Vec::new();
-        for (id, stored) in snapshot.entries.iter() {
-            control.check()?;
-            if !matches(&options.filter, &stored.entry()) {
-                continue;
-            }
-            let score = text::similarity(&query, &stored.normalized);
-            if score >= options.min_score {
-                hits.push(Hit { id: *id, score });
-            }
-        }
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        hits.truncate(options.max_hits);
+        let hits = snapshot.search(query, options, control)?;
         Ok(Found { snapshot, hits })
     }
 
-    /// Many searches, over one snapshot, on `threads` threads.
+    /// Many searches over one snapshot, on at most `threads` threads.
     ///
     /// # Errors
     /// As [`Memory::search`], with the position of the query at fault.
@@ -305,36 +625,94 @@ impl Memory {
         threads: usize,
         control: Control<'_>,
     ) -> std::result::Result<Vec<Found>, (usize, Error)> {
-        let _ = threads;
-        queries
-            .iter()
-            .enumerate()
-            .map(|(at, query)| self.search(query, options, control).map_err(|error| (at, error)))
-            .collect()
+        let snapshot = self.snapshot();
+        parallel::map_on(threads, queries.len(), || (), |(), at| {
+            let hits = snapshot.search(queries[at], options, control)?;
+            Ok(Found { snapshot: snapshot.clone(), hits })
+        })
     }
 
     /// Waits until background sealing and merging have nothing left to do.
-    pub fn settle(&self) {}
+    pub fn settle(&self) {
+        let mut writer = self.shared.lock();
+        while writer.sealing || writer.merging {
+            writer = self.shared.progress.wait(writer).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
 
     /// Counts and sizes.
     pub fn stats(&self) -> Stats {
-        Stats { entries: self.len(), rows: self.len(), segments: 1, bytes: vec![] }
+        let snapshot = self.snapshot();
+        let mut stats = Stats { entries: snapshot.len, segments: snapshot.sealed.len(), ..Stats::default() };
+        for part in snapshot.sealed.iter() {
+            stats.rows += part.segment.rows();
+            stats.removed += part.removed.len();
+            part.segment.add_bytes(&mut stats.bytes);
+            stats.bytes.entry_columns += part.removed.bytes();
+        }
+        for part in &snapshot.lives {
+            let present = part.entries().count();
+            stats.rows += part.len;
+            stats.live += present;
+            stats.removed += part.len - present;
+            stats.bytes.live += part.live.bytes();
+        }
+        stats
     }
 
-    /// Checks the invariants of every structure, and panics where one is broken.
+    /// Checks the invariants of every structure, and panics where one is broken. For tests.
     #[doc(hidden)]
-    pub fn internal_validate(&self) {}
+    pub fn internal_validate(&self) {
+        let snapshot = self.snapshot();
+        let mut ids = std::collections::HashSet::new();
+        for part in snapshot.parts() {
+            for at in (0..part.len()).filter(|at| !part.is_removed(*at)) {
+                assert!(ids.insert(part.id(at)), "an entry is in one part only");
+            }
+        }
+        assert_eq!(ids.len(), snapshot.len, "the length counts the entries that are present");
+        snapshot.sealed.iter().for_each(|part| part.segment.internal_validate());
+        for part in &snapshot.lives {
+            for (_, entry) in part.entries() {
+                assert_eq!(text::normalize(entry.entry().source), *entry.normalized);
+                assert_eq!(entry.profile, crate::live::Profile::of(&entry.normalized));
+            }
+        }
+    }
+
+    /// The writer's lock, once background work is not too far behind.
+    fn writer_with_room(&self) -> MutexGuard<'_, Writer> {
+        let mut writer = self.shared.lock();
+        while writer.sealing && self.shared.snapshot.load().lives.len() > WAITING {
+            writer = self.shared.progress.wait(writer).unwrap_or_else(PoisonError::into_inner);
+        }
+        writer
+    }
+
+    fn store(&self, writer: &mut Writer, next: Snapshot) {
+        self.shared.snapshot.store(Arc::new(next));
+        background::start(&self.shared, writer);
+    }
 }
 
-fn matches(filter: &Filter, entry: &EntryRef<'_>) -> bool {
-    let language = |wanted: &Option<String>, has: Option<&str>| {
-        wanted
-            .as_deref()
-            .is_none_or(|wanted| has.is_some_and(|has| has.to_lowercase() == wanted.to_lowercase()))
-    };
-    let exact = |wanted: &Option<String>, has: Option<&str>| wanted.is_none() || wanted.as_deref() == has;
-    language(&filter.source_language, entry.source_language)
-        && language(&filter.target_language, entry.target_language)
-        && exact(&filter.domain, entry.domain)
-        && exact(&filter.namespace, entry.namespace)
+fn push_live(next: &mut Snapshot, entries: Vec<LiveEntry>) {
+    if next.lives.last().is_none_or(|live| live.len + entries.len() > LIVE) {
+        next.lives.push(LivePart::new());
+    }
+    let live = next.lives.last_mut().expect("one was just added if there was none");
+    for entry in entries {
+        live.live.set(live.len, entry);
+        live.len += 1;
+    }
+}
+
+fn remove_one(next: &mut Snapshot, id: EntryId) -> Result<()> {
+    let (part, at) = next.find(id).ok_or(Error::UnknownEntry { id })?;
+    let sealed = next.sealed.len();
+    if part < sealed {
+        Arc::make_mut(&mut next.sealed)[part].removed.insert(at as u32);
+    } else {
+        next.lives[part - sealed].remove(at);
+    }
+    Ok(())
 }

@@ -1,0 +1,250 @@
+//! Elements and features of texts.
+//!
+//! An element is a token or a trigram, as a 64-bit number: exact for trigrams, a
+//! hash for tokens. The i-th copy of an element in a text is a feature of its own,
+//! so that the multisets which the score compares become sets.
+
+use crate::hash;
+use crate::text;
+
+/// Which multiset of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Token,
+    Trigram,
+}
+
+/// Marks the missing code points of a text of fewer than three.
+const NO_CHAR: u64 = 0x1f_ffff;
+
+/// Calls `visit` with every trigram of a normalized text, packed as three times 21 bits.
+#[inline]
+pub(crate) fn for_each_trigram(normalized: &str, mut visit: impl FnMut(u64)) {
+    const KEEP_TWO: u64 = (1 << 42) - 1;
+    let mut packed = 0u64;
+    let mut length = 0usize;
+    if normalized.is_ascii() {
+        let bytes = normalized.as_bytes();
+        length = bytes.len();
+        if let [first, second, rest @ ..] = bytes {
+            packed = u64::from(*first) << 21 | u64::from(*second);
+            for byte in rest {
+                packed = (packed & KEEP_TWO) << 21 | u64::from(*byte);
+                visit(packed);
+            }
+        } else if let [only] = bytes {
+            packed = u64::from(*only);
+        }
+    } else {
+        for c in normalized.chars() {
+            packed = (packed & KEEP_TWO) << 21 | u64::from(u32::from(c));
+            length += 1;
+            if length >= 3 {
+                visit(packed);
+            }
+        }
+    }
+    match length {
+        1 => visit(packed << 42 | NO_CHAR << 21 | NO_CHAR),
+        2 => visit(packed << 21 | NO_CHAR),
+        _ => {}
+    }
+}
+
+/// How many trigrams a normalized text has.
+pub(crate) fn trigram_count(normalized: &str) -> usize {
+    match normalized.chars().count() {
+        0 => 0,
+        chars => chars.saturating_sub(2).max(1),
+    }
+}
+
+/// A counted set of elements, small and quick to refill.
+#[derive(Default)]
+pub(crate) struct Bag {
+    slots: Vec<Slot>,
+    shift: u32,
+    epoch: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    element: u64,
+    epoch: u32,
+    copies: u32,
+}
+
+impl Bag {
+    /// Empties the bag and makes room for `elements` of them.
+    pub(crate) fn reset(&mut self, elements: usize) {
+        let slots = (elements * 2).next_power_of_two().max(16);
+        if self.slots.len() < slots || self.epoch == u32::MAX {
+            self.slots = vec![Slot::default(); slots.max(self.slots.len())];
+            self.shift = 64 - self.slots.len().trailing_zeros();
+            self.epoch = 0;
+        }
+        self.epoch += 1;
+    }
+
+    /// Adds a copy of an element; returns how many there were before.
+    #[inline]
+    pub(crate) fn add(&mut self, element: u64) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut at = (hash::fold(element, 0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        loop {
+            let slot = &mut self.slots[at & mask];
+            if slot.epoch != self.epoch {
+                *slot = Slot { element, epoch: self.epoch, copies: 1 };
+                return 0;
+            }
+            if slot.element == element {
+                slot.copies += 1;
+                return slot.copies - 1;
+            }
+            at += 1;
+        }
+    }
+}
+
+/// Turns texts into index keys; keeps its working memory between texts.
+#[derive(Default)]
+pub(crate) struct Features {
+    bag: Bag,
+}
+
+impl Features {
+    /// Appends the keys of a normalized text's features of one kind.
+    pub(crate) fn keys(&mut self, kind: Kind, normalized: &str, keys: &mut Vec<u32>) {
+        self.bag.reset(normalized.len());
+        let bag = &mut self.bag;
+        let mut push = |element| keys.push(hash::feature(element, bag.add(element)));
+        match kind {
+            Kind::Trigram => for_each_trigram(normalized, push),
+            Kind::Token => text::tokens(normalized).for_each(|token| push(hash::bytes(token.as_bytes()))),
+        }
+    }
+}
+
+/// The multiset of one text's elements, for counting how many another text shares.
+#[derive(Default)]
+pub(crate) struct Elements<'a> {
+    slots: Vec<Counted<'a>>,
+    shift: u32,
+    round: u32,
+    total: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counted<'a> {
+    element: u64,
+    /// Copies in the text; 0 marks a free slot.
+    copies: u32,
+    /// Copies met in the other text, valid for the round below.
+    met: u32,
+    round: u32,
+    token: &'a str,
+}
+
+impl<'a> Elements<'a> {
+    /// The trigrams of a normalized text.
+    pub(crate) fn trigrams(normalized: &str) -> Elements<'static> {
+        let mut elements = Elements::with_room(normalized.len());
+        for_each_trigram(normalized, |element| elements.insert(element, ""));
+        elements
+    }
+
+    /// The tokens of a normalized text.
+    pub(crate) fn tokens(normalized: &'a str) -> Elements<'a> {
+        let mut elements = Elements::with_room(normalized.len() / 2 + 1);
+        for token in text::tokens(normalized) {
+            elements.insert(hash::bytes(token.as_bytes()), token);
+        }
+        elements
+    }
+
+    fn with_room(elements: usize) -> Self {
+        let slots = (elements * 2).next_power_of_two().max(16);
+        Elements { slots: vec![Counted::default(); slots], shift: 64 - slots.trailing_zeros(), round: 0, total: 0 }
+    }
+
+    fn insert(&mut self, element: u64, token: &'a str) {
+        self.total += 1;
+        match self.slot(element, token) {
+            Ok(at) => self.slots[at].copies += 1,
+            Err(at) => self.slots[at] = Counted { element, copies: 1, token, ..Counted::default() },
+        }
+    }
+
+    /// The slot of an element, or the free one where it would go.
+    #[inline]
+    fn slot(&self, element: u64, token: &str) -> Result<usize, usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = (hash::fold(element, 0x9e37_79b9_7f4a_7c15) >> self.shift) as usize & mask;
+        loop {
+            let slot = &self.slots[at];
+            if slot.copies == 0 {
+                return Err(at);
+            }
+            if slot.element == element && slot.token == token {
+                return Ok(at);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// How many elements there are, copies included.
+    pub(crate) fn total(&self) -> usize {
+        self.total
+    }
+
+    #[inline]
+    fn meet(&mut self, element: u64, token: &str) -> usize {
+        let Ok(at) = self.slot(element, token) else { return 0 };
+        let slot = &mut self.slots[at];
+        if slot.round != self.round {
+            slot.round = self.round;
+            slot.met = 0;
+        }
+        slot.met += 1;
+        usize::from(slot.met <= slot.copies)
+    }
+
+    /// How many trigrams a normalized text shares with this multiset.
+    pub(crate) fn shared_trigrams(&mut self, normalized: &str) -> usize {
+        self.round += 1;
+        let mut shared = 0;
+        for_each_trigram(normalized, |element| shared += self.meet(element, ""));
+        shared
+    }
+
+    /// How many tokens a normalized text shares with this multiset, and how many it has.
+    pub(crate) fn shared_tokens(&mut self, normalized: &str) -> (usize, usize) {
+        self.round += 1;
+        let (mut shared, mut total) = (0, 0);
+        for token in text::tokens(normalized) {
+            shared += self.meet(hash::bytes(token.as_bytes()), token);
+            total += 1;
+        }
+        (shared, total)
+    }
+}
+
+/// The Dice coefficient 2·|A∩B| / (|A|+|B|), 0 where both are empty.
+#[inline]
+pub(crate) fn dice(shared: usize, total: usize) -> f64 {
+    if shared == 0 { 0.0 } else { 2.0 * shared as f64 / total as f64 }
+}
+
+/// The smallest overlap, at least 1, whose [`dice`] reaches `floor`.
+#[inline]
+pub(crate) fn needed_overlap(floor: f64, total: usize) -> usize {
+    let mut needed = ((floor * total as f64 * 0.5).ceil() as usize).max(1);
+    // The product above rounds; the comparison that counts is that of the quotients.
+    while needed > 1 && dice(needed - 1, total) >= floor {
+        needed -= 1;
+    }
+    while dice(needed, total) < floor {
+        needed += 1;
+    }
+    needed
+}

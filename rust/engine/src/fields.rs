@@ -1,0 +1,272 @@
+//! The four fields that filters test, and finding the entries that pass.
+
+use crate::arena::Interner;
+use crate::entry::{EntryRef, Filter};
+use crate::postings::{BLOCK, CHUNK, CHUNKS, Line};
+
+/// How many fields a filter can test.
+pub(crate) const FIELDS: usize = 4;
+
+/// In the place of a value's number: the entry does not have the field.
+pub(crate) const ABSENT: u32 = u32::MAX;
+
+/// The values of an entry's filter fields.
+pub(crate) fn values<'a>(entry: &EntryRef<'a>) -> [Option<&'a str>; FIELDS] {
+    [entry.source_language, entry.target_language, entry.domain, entry.namespace]
+}
+
+/// The form in which a field's values are compared: language tags do not tell upper from lower case.
+pub(crate) fn comparable(field: usize, value: &str) -> String {
+    if field < 2 { value.to_lowercase() } else { value.to_owned() }
+}
+
+/// What a filter wants of each field, in comparable form.
+pub(crate) fn wanted(filter: &Filter) -> [Option<String>; FIELDS] {
+    let fields = [&filter.source_language, &filter.target_language, &filter.domain, &filter.namespace];
+    let mut field = 0;
+    fields.map(|value| {
+        field += 1;
+        value.as_deref().map(|value| comparable(field - 1, value))
+    })
+}
+
+/// One field's distinct values while a segment is built, and once it is.
+#[derive(Default)]
+pub(crate) struct Values {
+    /// As given.
+    given: Interner,
+    /// In comparable form.
+    comparable: Interner,
+    /// For each given value the number of its comparable form.
+    class: Vec<u32>,
+}
+
+impl Values {
+    pub(crate) fn intern(&mut self, field: usize, value: &str) -> u32 {
+        let number = self.given.intern(value);
+        if number as usize == self.class.len() {
+            self.class.push(self.comparable.intern(&comparable(field, value)));
+        }
+        number
+    }
+
+    pub(crate) fn get(&self, number: u32) -> &str {
+        self.given.get(number)
+    }
+
+    fn bytes(&self) -> usize {
+        self.given.bytes() + self.comparable.bytes() + self.class.capacity() * size_of::<u32>()
+    }
+}
+
+/// The entries of each combination of values: entries of a project share theirs.
+#[derive(Default)]
+pub(crate) struct Profiles {
+    pub(crate) values: [Values; FIELDS],
+    profiles: Vec<[u32; FIELDS]>,
+    index: crate::arena::HashIndex,
+}
+
+fn hash_profile(profile: &[u32; FIELDS]) -> u64 {
+    profile.iter().fold(1, |state, value| crate::hash::fold(state ^ u64::from(*value), 0x9e37_79b9_7f4a_7c15))
+}
+
+impl Profiles {
+    /// The number of an entry's combination.
+    pub(crate) fn intern(&mut self, entry: &EntryRef<'_>) -> u32 {
+        let mut field = 0;
+        let profile = values(entry).map(|value| {
+            field += 1;
+            value.map_or(ABSENT, |value| self.values[field - 1].intern(field - 1, value))
+        });
+        let hash = hash_profile(&profile);
+        if let Some(number) = self.index.find(hash, |number| self.profiles[number as usize] == profile) {
+            return number;
+        }
+        let number = self.profiles.len() as u32;
+        self.profiles.push(profile);
+        self.index.insert(hash, number, |number| hash_profile(&self.profiles[number as usize]));
+        number
+    }
+
+    /// The values of a combination.
+    pub(crate) fn get(&self, number: u32) -> [Option<&str>; FIELDS] {
+        let mut field = 0;
+        self.profiles[number as usize].map(|value| {
+            field += 1;
+            (value != ABSENT).then(|| self.values[field - 1].get(value))
+        })
+    }
+
+    /// The comparable value of a field.
+    fn class(&self, number: u32, field: usize) -> u32 {
+        match self.profiles[number as usize][field] {
+            ABSENT => ABSENT,
+            value => self.values[field].class[value as usize],
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.values.iter().map(Values::bytes).sum::<usize>()
+            + self.index.bytes()
+            + self.profiles.capacity() * size_of::<[u32; FIELDS]>()
+    }
+}
+
+/// Where the entries with a certain value are.
+#[derive(Clone, Copy)]
+enum Members {
+    /// Their places, in this range of the lists.
+    List { start: u32, end: u32 },
+    /// Too many to list: the bitmap with this number marks their rows.
+    Rows { bitmap: u32 },
+}
+
+/// For each field and comparable value, the entries that have it.
+pub(crate) struct FieldIndex {
+    members: [Vec<Members>; FIELDS],
+    lists: Vec<u32>,
+    bitmaps: Vec<Vec<Line>>,
+}
+
+/// A value of which more than one entry in this many has it is kept as a bitmap of rows.
+const COMMON: usize = 64;
+
+impl FieldIndex {
+    /// Indexes entries by their combination of values (`profile_of`) and their row (`row_of`).
+    pub(crate) fn build(profiles: &Profiles, profile_of: &[u32], row_of: &[u32], rows: usize) -> FieldIndex {
+        let mut index = FieldIndex { members: Default::default(), lists: Vec::new(), bitmaps: Vec::new() };
+        for field in 0..FIELDS {
+            let classes: Vec<u32> =
+                (0..profiles.profiles.len() as u32).map(|profile| profiles.class(profile, field)).collect();
+            let mut counts = vec![0usize; profiles.values[field].comparable.len()];
+            for profile in profile_of {
+                if let Some(count) = counts.get_mut(classes[*profile as usize] as usize) {
+                    *count += 1;
+                }
+            }
+            let mut members: Vec<Members> = counts
+                .iter()
+                .map(|count| {
+                    if count * COMMON > profile_of.len() {
+                        index.bitmaps.push(vec![Line::default(); rows.div_ceil(BLOCK) * CHUNKS]);
+                        Members::Rows { bitmap: index.bitmaps.len() as u32 - 1 }
+                    } else {
+                        let start = index.lists.len() as u32;
+                        index.lists.resize(index.lists.len() + count, 0);
+                        Members::List { start, end: start }
+                    }
+                })
+                .collect();
+            for (entry, profile) in profile_of.iter().enumerate() {
+                match members.get_mut(classes[*profile as usize] as usize) {
+                    Some(Members::List { end, .. }) => {
+                        index.lists[*end as usize] = entry as u32;
+                        *end += 1;
+                    }
+                    Some(Members::Rows { bitmap }) => {
+                        set(&mut index.bitmaps[*bitmap as usize], row_of[entry] as usize);
+                    }
+                    None => {}
+                }
+            }
+            index.members[field] = members;
+        }
+        index
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.members.iter().map(|members| members.capacity() * size_of::<Members>()).sum::<usize>()
+            + self.lists.capacity() * size_of::<u32>()
+            + self.bitmaps.iter().map(|bitmap| bitmap.capacity() * size_of::<Line>()).sum::<usize>()
+    }
+
+    /// What a filter means here; `None` where no entry can pass.
+    pub(crate) fn resolve<'a>(
+        &'a self,
+        profiles: &'a Profiles,
+        wanted: &[Option<String>; FIELDS],
+    ) -> Option<Selection<'a>> {
+        let mut selection =
+            Selection { profiles, classes: [None; FIELDS], fewest: None, lists: Vec::new(), bitmaps: Vec::new() };
+        for (field, value) in wanted.iter().enumerate() {
+            let Some(value) = value else { continue };
+            let class = profiles.values[field].comparable.find(value)?;
+            selection.classes[field] = Some(class);
+            match self.members[field][class as usize] {
+                Members::List { start, end } => {
+                    let list = &self.lists[start as usize..end as usize];
+                    if selection.fewest.is_none_or(|fewest| list.len() < fewest.len()) {
+                        selection.fewest = Some(list);
+                    }
+                    selection.lists.push(list);
+                }
+                Members::Rows { bitmap } => selection.bitmaps.push(&self.bitmaps[bitmap as usize]),
+            }
+        }
+        Some(selection)
+    }
+}
+
+fn set(bitmap: &mut [Line], row: usize) {
+    bitmap[row / CHUNK].0[row % CHUNK / 64] |= 1 << (row % 64);
+}
+
+/// A filter as one segment sees it.
+pub(crate) struct Selection<'a> {
+    profiles: &'a Profiles,
+    classes: [Option<u32>; FIELDS],
+    /// The shortest list of entries that holds all that can pass.
+    fewest: Option<&'a [u32]>,
+    lists: Vec<&'a [u32]>,
+    bitmaps: Vec<&'a [Line]>,
+}
+
+impl Selection<'_> {
+    /// Whether every entry passes.
+    pub(crate) fn is_all(&self) -> bool {
+        self.classes == [None; FIELDS]
+    }
+
+    /// Whether an entry with this combination of values passes.
+    #[inline]
+    pub(crate) fn passes(&self, profile: u32) -> bool {
+        self.classes
+            .iter()
+            .enumerate()
+            .all(|(field, class)| class.is_none_or(|class| self.profiles.class(profile, field) == class))
+    }
+
+    /// The places of some entries among which are all that pass, if they are few enough to be listed.
+    pub(crate) fn fewest(&self) -> Option<&[u32]> {
+        self.fewest
+    }
+
+    /// Marks a set of rows among which are all that have an entry that passes.
+    pub(crate) fn mask(&self, row_of: &[u32], rows: usize, mask: &mut Vec<Line>) {
+        let lines = rows.div_ceil(BLOCK) * CHUNKS;
+        mask.clear();
+        match self.bitmaps.split_first() {
+            Some((first, others)) => {
+                mask.extend_from_slice(first);
+                for other in others {
+                    and(mask, other);
+                }
+            }
+            None => mask.resize(lines, Line([u64::MAX; 8])),
+        }
+        let mut marked = Vec::new();
+        for list in &self.lists {
+            marked.clear();
+            marked.resize(lines, Line::default());
+            list.iter().for_each(|entry| set(&mut marked, row_of[*entry as usize] as usize));
+            and(mask, &marked);
+        }
+    }
+}
+
+fn and(mask: &mut [Line], other: &[Line]) {
+    for (line, other) in mask.iter_mut().zip(other) {
+        line.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
+    }
+}

@@ -1,0 +1,372 @@
+//! The inverted index of one segment: for every feature, the rows that have it.
+//!
+//! Rows are numbered by their place in the index, in ascending order of size (their
+//! number of features), and cut into blocks of [`BLOCK`]; within a block a feature's
+//! rows are a list of 16-bit offsets, or a bitmap where there are more than
+//! [`DENSE`] of them. A feature is known by a 32-bit key only: where two share a key,
+//! their rows are in one list. What the index counts is thus an upper bound of the
+//! true overlap, which is computed from the text before a row becomes a hit.
+
+use std::mem::size_of;
+
+use crate::control::Control;
+use crate::error::Result;
+use crate::parallel;
+
+/// Rows in a block: what the counters of a pass cover, sized to stay in the L1 cache.
+pub(crate) const BLOCK: usize = 1 << 15;
+/// Rows in a chunk: what one 512-bit vector covers.
+pub(crate) const CHUNK: usize = 512;
+/// Chunks in a block.
+pub(crate) const CHUNKS: usize = BLOCK / CHUNK;
+/// A list longer than this within a block is kept as a bitmap.
+pub(crate) const DENSE: usize = BLOCK / 128;
+
+/// 512 rows of a bitmap, one cache line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub(crate) struct Line(pub(crate) [u64; 8]);
+
+/// The rows of one feature within one block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) block: u16,
+    /// How many rows, at least 1.
+    pub(crate) len: u16,
+    /// Where they are: for a bitmap its number among all bitmaps, else the place of the first offset in the data.
+    at: u32,
+}
+
+/// The rows of one feature within one block, resolved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rows<'a> {
+    Sparse(&'a [u16]),
+    Dense(&'a [Line; CHUNKS]),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    key: u32,
+    /// Where the feature's header starts, in words of `data`.
+    at: u32,
+}
+
+/// See the module.
+pub(crate) struct Postings {
+    /// The size of each row, ascending.
+    sizes: Vec<u32>,
+    /// For every value of a key's top bits, the first head with it.
+    buckets: Vec<u32>,
+    bucket_shift: u32,
+    /// Sorted by key.
+    heads: Vec<Head>,
+    /// For each feature: the number of runs; with [`HAS_DENSE`], the number of its first bitmap in two words; for
+    /// each run its block and length; then the offsets of the sparse runs.
+    data: Vec<u16>,
+    bitmaps: Vec<[Line; CHUNKS]>,
+}
+
+const HAS_DENSE: u16 = 1 << 15;
+
+/// The most rows an index can have: blocks are numbered in 15 bits.
+pub(crate) const MAX_ROWS: usize = BLOCK * (HAS_DENSE as usize - 1);
+
+/// One block's features: sorted distinct keys, the number of rows of each, and those rows' offsets.
+struct BlockLists {
+    keys: Vec<u32>,
+    lens: Vec<u16>,
+    offsets: Vec<u16>,
+}
+
+impl Postings {
+    /// Builds the index of rows with the given ascending sizes. `keys` appends the feature keys of a row; it is made
+    /// once per thread by `worker`.
+    pub(crate) fn build<W>(
+        sizes: Vec<u32>,
+        worker: impl Fn() -> W + Sync,
+        keys: impl Fn(&mut W, usize, &mut Vec<u32>) + Sync,
+        control: Control<'_>,
+    ) -> Result<Postings> {
+        debug_assert!(sizes.is_sorted());
+        assert!(sizes.len() <= MAX_ROWS);
+        let blocks = sizes.len().div_ceil(BLOCK);
+        let lists = parallel::map(blocks, || (worker(), Sorter::default()), |(worker, sorter), block| {
+            let rows = block * BLOCK..sizes.len().min((block + 1) * BLOCK);
+            let first = rows.start;
+            sorter.pairs.clear();
+            let mut row_keys = Vec::new();
+            for row in rows {
+                if row % 512 == 0 {
+                    control.check()?;
+                }
+                row_keys.clear();
+                keys(worker, row, &mut row_keys);
+                let offset = (row - first) as u64;
+                sorter.pairs.extend(row_keys.iter().map(|key| u64::from(*key) << 16 | offset));
+            }
+            control.check()?;
+            Ok(sorter.lists())
+        })?;
+        Postings::gather(sizes, lists, control)
+    }
+
+    /// Turns the lists of all blocks into one index, feature by feature.
+    fn gather(sizes: Vec<u32>, lists: Vec<BlockLists>, control: Control<'_>) -> Result<Postings> {
+        struct Cursor<'a> {
+            lists: &'a BlockLists,
+            key: usize,
+            offset: usize,
+        }
+        let mut cursors: Vec<Cursor<'_>> =
+            lists.iter().map(|lists| Cursor { lists, key: 0, offset: 0 }).collect();
+        const DONE: u64 = u64::MAX;
+        let key_at = |lists: &BlockLists, at: usize| lists.keys.get(at).map_or(DONE, |key| u64::from(*key));
+        let mut next: Vec<u64> = cursors.iter().map(|cursor| key_at(cursor.lists, 0)).collect();
+
+        let mut heads = Vec::new();
+        let words: usize = lists.iter().map(|lists| lists.offsets.len() + 2 * lists.keys.len()).sum();
+        let mut data: Vec<u16> = Vec::with_capacity(words.min(u32::MAX as usize) / 2);
+        let mut bitmaps: Vec<[Line; CHUNKS]> = Vec::new();
+        let mut runs: Vec<usize> = Vec::new();
+        loop {
+            let key = next.iter().copied().min().unwrap_or(DONE);
+            if key == DONE {
+                break;
+            }
+            if heads.len() % 4096 == 0 {
+                control.check()?;
+            }
+            runs.clear();
+            runs.extend((0..next.len()).filter(|block| next[*block] == key));
+            let at = u32::try_from(data.len()).expect("an index has fewer than 2^32 words; segments are bounded");
+            heads.push(Head { key: key as u32, at });
+            let len_of = |cursor: &Cursor<'_>| usize::from(cursor.lists.lens[cursor.key]);
+            let has_dense = runs.iter().any(|block| len_of(&cursors[*block]) > DENSE);
+            data.push(runs.len() as u16 | if has_dense { HAS_DENSE } else { 0 });
+            if has_dense {
+                let first = bitmaps.len() as u32;
+                data.extend([first as u16, (first >> 16) as u16]);
+            }
+            for &block in &runs {
+                data.extend([block as u16, len_of(&cursors[block]) as u16]);
+            }
+            for &block in &runs {
+                let cursor = &mut cursors[block];
+                let len = len_of(cursor);
+                let offsets = &cursor.lists.offsets[cursor.offset..cursor.offset + len];
+                if len > DENSE {
+                    let mut bitmap = [Line::default(); CHUNKS];
+                    for offset in offsets {
+                        let offset = usize::from(*offset);
+                        bitmap[offset / CHUNK].0[offset % CHUNK / 64] |= 1 << (offset % 64);
+                    }
+                    bitmaps.push(bitmap);
+                } else {
+                    data.extend_from_slice(offsets);
+                }
+                cursor.key += 1;
+                cursor.offset += len;
+                next[block] = key_at(cursor.lists, cursor.key);
+            }
+        }
+        drop(lists);
+        heads.shrink_to_fit();
+        data.shrink_to_fit();
+        bitmaps.shrink_to_fit();
+
+        // About four heads to a bucket: half a cache line.
+        let bits = (heads.len() / 4).next_power_of_two().trailing_zeros().clamp(1, 26);
+        let bucket_shift = 32 - bits;
+        let mut buckets = vec![0u32; (1 << bits) + 1];
+        for head in &heads {
+            buckets[(head.key >> bucket_shift) as usize + 1] += 1;
+        }
+        for bucket in 1..buckets.len() {
+            buckets[bucket] += buckets[bucket - 1];
+        }
+        Ok(Postings { sizes, buckets, bucket_shift, heads, data, bitmaps })
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// The size of each row, ascending.
+    pub(crate) fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// Appends the runs of every key that the index has; `per_key` gets the end of each key's runs, and how many rows
+    /// they have in all. Works in steps over all keys, so that the cache misses of one overlap with those of the others.
+    pub(crate) fn lookup(&self, keys: &[u32], scratch: &mut LookupScratch) {
+        let LookupScratch { places, runs, lists } = scratch;
+        places.clear();
+        runs.clear();
+        lists.clear();
+        for key in keys {
+            let bucket = (key >> self.bucket_shift) as usize;
+            prefetch(&self.buckets[bucket]);
+            places.push((bucket as u32, 0));
+        }
+        for place in places.iter_mut() {
+            let bucket = place.0 as usize;
+            *place = (self.buckets[bucket], self.buckets[bucket + 1]);
+            if place.0 < place.1 {
+                prefetch(&self.heads[place.0 as usize]);
+            }
+        }
+        for (place, key) in places.iter_mut().zip(keys) {
+            let heads = &self.heads[place.0 as usize..place.1 as usize];
+            *place = match heads.iter().find(|head| head.key == *key) {
+                Some(head) => {
+                    prefetch(&self.data[head.at as usize]);
+                    (head.at, 1)
+                }
+                None => (0, 0),
+            };
+        }
+        for &(at, known) in places.iter() {
+            if known == 1 {
+                let first = runs.len() as u32;
+                let rows = self.read_header(at as usize, runs);
+                lists.push(List { first, end: runs.len() as u32, rows });
+            }
+        }
+    }
+
+    /// Appends the runs of the feature whose header is at `at`; returns how many rows they have.
+    fn read_header(&self, at: usize, runs: &mut Vec<Run>) -> u32 {
+        let mut at = at;
+        let count = usize::from(self.data[at] & !HAS_DENSE);
+        let mut bitmap = 0u32;
+        if self.data[at] & HAS_DENSE != 0 {
+            bitmap = u32::from(self.data[at + 1]) | u32::from(self.data[at + 2]) << 16;
+            at += 2;
+        }
+        at += 1;
+        let mut offsets = (at + 2 * count) as u32;
+        let mut rows = 0;
+        for pair in self.data[at..at + 2 * count].as_chunks::<2>().0 {
+            let [block, len] = *pair;
+            rows += u32::from(len);
+            if usize::from(len) > DENSE {
+                runs.push(Run { block, len, at: bitmap });
+                bitmap += 1;
+            } else {
+                runs.push(Run { block, len, at: offsets });
+                offsets += u32::from(len);
+            }
+        }
+        rows
+    }
+
+    /// The rows of a run.
+    #[inline]
+    pub(crate) fn rows(&self, run: Run) -> Rows<'_> {
+        if usize::from(run.len) > DENSE {
+            Rows::Dense(&self.bitmaps[run.at as usize])
+        } else {
+            Rows::Sparse(&self.data[run.at as usize..run.at as usize + usize::from(run.len)])
+        }
+    }
+
+    /// Bytes in use.
+    pub(crate) fn bytes(&self) -> usize {
+        self.sizes.len() * size_of::<u32>()
+            + self.buckets.len() * size_of::<u32>()
+            + self.heads.len() * size_of::<Head>()
+            + self.data.len() * size_of::<u16>()
+            + self.bitmaps.len() * size_of::<[Line; CHUNKS]>()
+    }
+
+    /// Every key with its rows, in order of keys. For checks.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, Vec<u32>)> {
+        let mut runs = Vec::new();
+        self.heads.iter().map(move |head| {
+            runs.clear();
+            self.read_header(head.at as usize, &mut runs);
+            let mut rows = Vec::new();
+            for run in &runs {
+                let first = u32::from(run.block) * BLOCK as u32;
+                match self.rows(*run) {
+                    Rows::Sparse(offsets) => rows.extend(offsets.iter().map(|offset| first + u32::from(*offset))),
+                    Rows::Dense(lines) => rows.extend((0..BLOCK as u32).filter_map(|offset| {
+                        let word = lines[offset as usize / CHUNK].0[offset as usize % CHUNK / 64];
+                        (word >> (offset % 64) & 1 == 1).then_some(first + offset)
+                    })),
+                }
+            }
+            (head.key, rows)
+        })
+    }
+}
+
+/// The runs of one feature of a query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+    /// Rows in all of them.
+    pub(crate) rows: u32,
+}
+
+/// What [`Postings::lookup`] found, and its working memory.
+#[derive(Default)]
+pub(crate) struct LookupScratch {
+    places: Vec<(u32, u32)>,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) lists: Vec<List>,
+}
+
+/// Asks for a cache line ahead of its use.
+#[inline]
+pub(crate) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: prefetching does not access memory; SSE is part of x86_64.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
+/// Sorts `key << 16 | offset` by key, keeping the order of offsets.
+#[derive(Default)]
+struct Sorter {
+    pairs: Vec<u64>,
+    spare: Vec<u64>,
+}
+
+impl Sorter {
+    fn lists(&mut self) -> BlockLists {
+        const DIGIT: u32 = 11;
+        for pass in 0..3 {
+            let shift = 16 + pass * DIGIT;
+            let digit = |pair: u64| (pair >> shift) as usize & ((1 << DIGIT) - 1);
+            let mut starts = [0usize; 1 << DIGIT];
+            self.pairs.iter().for_each(|pair| starts[digit(*pair)] += 1);
+            let mut sum = 0;
+            for start in &mut starts {
+                sum += std::mem::replace(start, sum);
+            }
+            self.spare.resize(self.pairs.len(), 0);
+            for &pair in &self.pairs {
+                let start = &mut starts[digit(pair)];
+                self.spare[*start] = pair;
+                *start += 1;
+            }
+            std::mem::swap(&mut self.pairs, &mut self.spare);
+        }
+        // A row has a key twice where two of its features share it.
+        self.pairs.dedup();
+        let mut lists = BlockLists { keys: Vec::new(), lens: Vec::new(), offsets: Vec::with_capacity(self.pairs.len()) };
+        for list in self.pairs.chunk_by(|a, b| a >> 16 == b >> 16) {
+            lists.keys.push((list[0] >> 16) as u32);
+            lists.lens.push(list.len() as u16);
+            lists.offsets.extend(list.iter().map(|pair| *pair as u16));
+        }
+        lists
+    }
+}

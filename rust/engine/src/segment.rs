@@ -1,0 +1,410 @@
+//! An immutable part of a memory: its entries, their distinct sources, and the indexes over them.
+
+use crate::arena::{Arena, HashIndex, Interner};
+use crate::control::Control;
+use crate::entry::{EntryId, EntryRef};
+use crate::error::Result;
+use crate::features::{Features, Kind, trigram_count};
+use crate::fields::{ABSENT, FieldIndex, Profiles};
+use crate::hash;
+use crate::postings::{MAX_ROWS, Postings};
+use crate::text;
+
+/// The optional texts that few entries have, in one arena: three strings an entry that has any.
+#[derive(Default)]
+struct Extras {
+    /// The entries that have any, ascending.
+    entries: Vec<u32>,
+    /// Which of the three each has, as bits.
+    present: Vec<u8>,
+    texts: Arena,
+}
+
+impl Extras {
+    fn push(&mut self, entry: u32, extras: [Option<&str>; 3]) {
+        if extras == [None; 3] {
+            return;
+        }
+        self.entries.push(entry);
+        let mut present = 0;
+        for (bit, extra) in extras.iter().enumerate() {
+            present |= u8::from(extra.is_some()) << bit;
+            self.texts.push(extra.unwrap_or(""));
+        }
+        self.present.push(present);
+    }
+
+    fn get(&self, entry: u32) -> [Option<&str>; 3] {
+        match self.entries.binary_search(&entry) {
+            Ok(at) => std::array::from_fn(|bit| {
+                (self.present[at] >> bit & 1 == 1).then(|| self.texts.get((3 * at + bit) as u32))
+            }),
+            Err(_) => [None; 3],
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<u32>() + self.present.capacity() + self.texts.bytes()
+    }
+}
+
+/// The entries of a segment, in insertion order. Places are numbered from 0.
+#[derive(Default)]
+struct Entries {
+    ids: Vec<EntryId>,
+    /// Each entry's row. In a finished segment rows are in index order.
+    row_of: Vec<u32>,
+    /// Each entry's source text, in `sources`: equal texts are stored once.
+    source_of: Vec<u32>,
+    sources: Arena,
+    targets: Arena,
+    profile_of: Vec<u32>,
+    profiles: Profiles,
+    source_id_of: Vec<u32>,
+    source_ids: Interner,
+    extras: Extras,
+}
+
+impl Entries {
+    fn get(&self, at: u32) -> EntryRef<'_> {
+        let [source_language, target_language, domain, namespace] =
+            self.profiles.get(self.profile_of[at as usize]);
+        let source_id = self.source_id_of[at as usize];
+        let [created_at, notes, metadata] = self.extras.get(at);
+        EntryRef {
+            source: self.sources.get(self.source_of[at as usize]),
+            target: self.targets.get(at),
+            source_language,
+            target_language,
+            domain,
+            namespace,
+            source_id: (source_id != ABSENT).then(|| self.source_ids.get(source_id)),
+            created_at,
+            notes,
+            metadata,
+        }
+    }
+
+    /// Bytes of the fixed-size columns.
+    fn column_bytes(&self) -> usize {
+        self.ids.capacity() * size_of::<EntryId>()
+            + [&self.row_of, &self.source_of, &self.profile_of, &self.source_id_of]
+                .iter()
+                .map(|column| column.capacity() * size_of::<u32>())
+                .sum::<usize>()
+            + self.profiles.bytes()
+    }
+}
+
+/// See the module.
+pub(crate) struct Segment {
+    entries: Entries,
+    /// The normalized source of each row, by ascending number of trigrams.
+    texts: Arena,
+    /// Finds rows by their text.
+    row_index: HashIndex,
+    /// For each row where its entries start in `row_entries`, which has them in insertion order.
+    row_starts: Vec<u32>,
+    row_entries: Vec<u32>,
+    pub(crate) trigrams: Postings,
+    /// Over the rows that have tokens, by ascending number of those.
+    pub(crate) tokens: Postings,
+    /// The row at each place of the token index.
+    pub(crate) token_rows: Vec<u32>,
+    pub(crate) fields: FieldIndex,
+}
+
+impl Segment {
+    /// How many entries there are, removed ones included.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.ids.len()
+    }
+
+    /// How many distinct normalized sources there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// The normalized source of a row.
+    #[inline]
+    pub(crate) fn text(&self, row: u32) -> &str {
+        self.texts.get(row)
+    }
+
+    /// The rows' texts.
+    pub(crate) fn texts(&self) -> &Arena {
+        &self.texts
+    }
+
+    /// The row with this normalized source.
+    pub(crate) fn find_row(&self, normalized: &str) -> Option<u32> {
+        self.row_index.find(hash::bytes(normalized.as_bytes()), |row| self.text(row) == normalized)
+    }
+
+    /// The entries of a row, in insertion order.
+    #[inline]
+    pub(crate) fn row_entries(&self, row: u32) -> &[u32] {
+        &self.row_entries[self.row_starts[row as usize] as usize..self.row_starts[row as usize + 1] as usize]
+    }
+
+    /// The ids of all entries, ascending.
+    pub(crate) fn ids(&self) -> &[EntryId] {
+        &self.entries.ids
+    }
+
+    /// The row of each entry.
+    pub(crate) fn row_of(&self) -> &[u32] {
+        &self.entries.row_of
+    }
+
+    /// An entry's combination of filter fields.
+    #[inline]
+    pub(crate) fn profile(&self, entry: u32) -> u32 {
+        self.entries.profile_of[entry as usize]
+    }
+
+    pub(crate) fn profiles(&self) -> &Profiles {
+        &self.entries.profiles
+    }
+
+    /// The entry at a place.
+    pub(crate) fn entry(&self, at: u32) -> EntryRef<'_> {
+        self.entries.get(at)
+    }
+
+    /// Renumbers the entries from an id; for a segment whose ids count from 0.
+    pub(crate) fn number_from(&mut self, first: EntryId) {
+        self.entries.ids.iter_mut().for_each(|id| *id += first);
+    }
+
+    /// Bytes of the largest arena.
+    pub(crate) fn largest_arena(&self) -> usize {
+        let Entries { sources, targets, source_ids, extras, .. } = &self.entries;
+        [self.texts.text_len(), sources.text_len(), targets.text_len(), source_ids.text_len(), extras.texts.text_len()]
+            .into_iter()
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Adds the bytes in use to the sums by part.
+    pub(crate) fn add_bytes(&self, bytes: &mut crate::memory::Bytes) {
+        let columns = |columns: &[&Vec<u32>]| columns.iter().map(|column| column.capacity() * 4).sum::<usize>();
+        bytes.trigram_index += self.trigrams.bytes();
+        bytes.token_index += self.tokens.bytes() + columns(&[&self.token_rows]);
+        bytes.normalized_texts += self.texts.bytes();
+        bytes.row_tables += self.row_index.bytes() + columns(&[&self.row_starts, &self.row_entries]);
+        bytes.sources += self.entries.sources.bytes();
+        bytes.targets += self.entries.targets.bytes();
+        bytes.entry_columns += self.entries.column_bytes();
+        bytes.other_texts += self.entries.source_ids.bytes() + self.entries.extras.bytes();
+        bytes.filters += self.fields.bytes();
+    }
+
+    /// Checks every structure against the entries; panics where one is broken.
+    pub(crate) fn internal_validate(&self) {
+        let rows = self.rows();
+        assert!(self.ids().is_sorted_by(|a, b| a < b), "ids ascend");
+        assert_eq!(self.row_starts.len(), rows + 1);
+        assert_eq!(self.row_entries.len(), self.len());
+        let mut features = Features::default();
+        let mut expected = [const { std::collections::BTreeMap::<u32, Vec<u32>>::new() }; 2];
+        let mut place_of = vec![None; rows];
+        self.token_rows.iter().enumerate().for_each(|(place, row)| place_of[*row as usize] = Some(place as u32));
+        for row in 0..rows as u32 {
+            let normalized = self.text(row);
+            assert_eq!(self.find_row(normalized), Some(row), "a row is found by its text");
+            assert!(!self.row_entries(row).is_empty(), "a row has entries");
+            assert!(self.row_entries(row).is_sorted_by(|a, b| a < b), "a row's entries are in order");
+            for entry in self.row_entries(row) {
+                assert_eq!(self.row_of()[*entry as usize], row);
+                assert_eq!(text::normalize(self.entry(*entry).source), normalized);
+            }
+            assert_eq!(self.trigrams.sizes()[row as usize] as usize, trigram_count(normalized));
+            let tokens = text::tokens(normalized).count();
+            match place_of[row as usize] {
+                Some(place) => assert_eq!(self.tokens.sizes()[place as usize] as usize, tokens),
+                None => assert_eq!(tokens, 0, "a row with tokens is in the token index"),
+            }
+            let places = [(Kind::Trigram, Some(row)), (Kind::Token, place_of[row as usize])];
+            for ((kind, place), expected) in places.into_iter().zip(&mut expected) {
+                let mut keys = Vec::new();
+                features.keys(kind, normalized, &mut keys);
+                keys.sort_unstable();
+                keys.dedup();
+                for key in keys {
+                    expected.entry(key).or_default().push(place.expect("a row without tokens has no token keys"));
+                }
+            }
+        }
+        let [trigrams, mut tokens] = expected;
+        tokens.values_mut().for_each(|places| places.sort_unstable());
+        for (postings, expected) in [(&self.trigrams, trigrams), (&self.tokens, tokens)] {
+            assert!(postings.sizes().is_sorted(), "sizes ascend");
+            assert!(postings.all().eq(expected), "every feature has exactly its rows");
+        }
+    }
+}
+
+/// Takes in entries and makes a segment of them.
+#[derive(Default)]
+pub(crate) struct SegmentBuilder {
+    entries: Entries,
+    /// The normalized source of each row, in order of first appearance.
+    texts: Arena,
+    row_index: HashIndex,
+    row_hash: Vec<u64>,
+    /// For each row its latest source text, and for each source text the one before it of the same row.
+    row_source: Vec<u32>,
+    source_before: Vec<u32>,
+    /// Bytes of the largest arena.
+    largest: usize,
+}
+
+/// How many source texts of a row are compared before another copy is stored.
+const COMPARED_SOURCES: usize = 8;
+
+impl SegmentBuilder {
+    /// Whether an entry with such texts still fits.
+    pub(crate) fn has_room(&self, entry: &EntryRef<'_>, normalized: &str) -> bool {
+        let extras = [entry.created_at, entry.notes, entry.metadata];
+        let most = [entry.source.len(), entry.target.len(), normalized.len(), extras.iter().flatten().map(|text| text.len()).sum()]
+            .into_iter()
+            .max()
+            .unwrap_or(0);
+        self.largest + most <= Arena::MOST_BYTES
+            // An index takes at most four words a feature, and a text has at most one feature a byte.
+            && self.texts.text_len() + normalized.len() <= Arena::MOST_BYTES / 4
+            && self.texts.len() < MAX_ROWS
+            && self.entries.ids.len() < u32::MAX as usize / 4
+    }
+
+    /// Takes an entry in. Ids ascend.
+    pub(crate) fn push(&mut self, id: EntryId, entry: &EntryRef<'_>, normalized: &str) {
+        debug_assert!(self.entries.ids.last().is_none_or(|last| *last < id));
+        let hash = hash::bytes(normalized.as_bytes());
+        let texts = &self.texts;
+        let row = self.row_index.find(hash, |row| {
+            self.row_hash[row as usize] == hash && texts.get(row) == normalized
+        });
+        let row = row.unwrap_or_else(|| {
+            let row = self.texts.push(normalized);
+            self.row_index.insert(hash, row, |row| self.row_hash[row as usize]);
+            self.row_hash.push(hash);
+            self.row_source.push(ABSENT);
+            row
+        });
+        let mut source = self.row_source[row as usize];
+        for _ in 0..COMPARED_SOURCES {
+            if source == ABSENT || self.entries.sources.get(source) == entry.source {
+                break;
+            }
+            source = self.source_before[source as usize];
+        }
+        if source == ABSENT || self.entries.sources.get(source) != entry.source {
+            source = self.entries.sources.push(entry.source);
+            self.source_before.push(self.row_source[row as usize]);
+            self.row_source[row as usize] = source;
+        }
+        let at = self.entries.ids.len() as u32;
+        self.entries.ids.push(id);
+        self.entries.row_of.push(row);
+        self.entries.source_of.push(source);
+        self.entries.targets.push(entry.target);
+        self.entries.profile_of.push(self.entries.profiles.intern(entry));
+        self.entries.source_id_of.push(entry.source_id.map_or(ABSENT, |text| self.entries.source_ids.intern(text)));
+        self.entries.extras.push(at, [entry.created_at, entry.notes, entry.metadata]);
+        self.largest = [
+            &self.texts,
+            &self.entries.sources,
+            &self.entries.targets,
+            &self.entries.extras.texts,
+        ]
+        .map(Arena::text_len)
+        .into_iter()
+        .chain([self.entries.source_ids.text_len()])
+        .max()
+        .unwrap_or(0);
+    }
+
+    /// How many entries it holds.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.ids.len()
+    }
+
+    /// The entries with their normalized sources.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (EntryRef<'_>, &str)> {
+        (0..self.len() as u32).map(|at| (self.entries.get(at), self.texts.get(self.entries.row_of[at as usize])))
+    }
+
+    /// Builds the indexes. Uses all cores.
+    pub(crate) fn finish(self, control: Control<'_>) -> Result<Segment> {
+        let SegmentBuilder { mut entries, texts: unsorted, row_index, row_hash, row_source, source_before, .. } = self;
+        drop((row_index, row_hash, row_source, source_before));
+        entries.ids.shrink_to_fit();
+        entries.source_of.shrink_to_fit();
+        entries.profile_of.shrink_to_fit();
+        entries.source_id_of.shrink_to_fit();
+        entries.sources.shrink();
+        entries.targets.shrink();
+        entries.source_ids.shrink();
+        entries.extras.texts.shrink();
+        control.check()?;
+
+        // Rows by size; among equals by first appearance, which keeps what came together together.
+        let rows = unsorted.len();
+        let size: Vec<u32> = (0..rows as u32).map(|row| trigram_count(unsorted.get(row)) as u32).collect();
+        let mut order: Vec<u32> = (0..rows as u32).collect();
+        order.sort_by_key(|row| size[*row as usize]);
+        let mut texts = Arena::default();
+        let mut renumbered = vec![0u32; rows];
+        let mut row_index = HashIndex::with_room(rows);
+        for &row in &order {
+            let text = unsorted.get(row);
+            let new = texts.push(text);
+            renumbered[row as usize] = new;
+            row_index.insert(hash::bytes(text.as_bytes()), new, |_| unreachable!("the index has room"));
+        }
+        let sizes = order.iter().map(|row| size[*row as usize]).collect();
+        drop((unsorted, order, size));
+        texts.shrink();
+        entries.row_of.iter_mut().for_each(|row| *row = renumbered[*row as usize]);
+        drop(renumbered);
+        entries.row_of.shrink_to_fit();
+        control.check()?;
+
+        let mut row_starts = vec![0u32; rows + 1];
+        entries.row_of.iter().for_each(|row| row_starts[*row as usize + 1] += 1);
+        for row in 0..rows {
+            row_starts[row + 1] += row_starts[row];
+        }
+        let mut next = row_starts.clone();
+        let mut row_entries = vec![0u32; entries.row_of.len()];
+        for (entry, row) in entries.row_of.iter().enumerate() {
+            let place = &mut next[*row as usize];
+            row_entries[*place as usize] = entry as u32;
+            *place += 1;
+        }
+        drop(next);
+
+        let trigrams = Postings::build(
+            sizes,
+            Features::default,
+            |features, row, keys| features.keys(Kind::Trigram, texts.get(row as u32), keys),
+            control,
+        )?;
+        let counts: Vec<u32> = (0..rows as u32).map(|row| text::tokens(texts.get(row)).count() as u32).collect();
+        control.check()?;
+        let mut token_rows: Vec<u32> = (0..rows as u32).filter(|row| counts[*row as usize] > 0).collect();
+        token_rows.sort_by_key(|row| counts[*row as usize]);
+        let sizes = token_rows.iter().map(|row| counts[*row as usize]).collect();
+        drop(counts);
+        let tokens = Postings::build(
+            sizes,
+            Features::default,
+            |features, place, keys| features.keys(Kind::Token, texts.get(token_rows[place]), keys),
+            control,
+        )?;
+        let fields = FieldIndex::build(&entries.profiles, &entries.profile_of, &entries.row_of, rows);
+        Ok(Segment { entries, texts, row_index, row_starts, row_entries, trigrams, tokens, token_rows, fields })
+    }
+}
