@@ -1,4 +1,29 @@
 //! The Python layer over `diglot-engine`: types in, types out, errors mapped, GIL released.
+//!
+//! What a caller may pass is decided by `diglot.store` and `diglot.model`; this layer checks only what it has to read.
 
+mod batch;
+mod control;
+mod entry;
+mod errors;
+mod found;
+mod json;
+mod memory;
+mod text;
+
+/// The Rust side of diglot. Private: use the names that `diglot` itself exports.
 #[pyo3::pymodule]
-mod _engine {}
+mod _engine {
+    #[pymodule_export]
+    use crate::batch::{Batch, Ids, Queries};
+    #[pymodule_export]
+    use crate::control::CancelFlag;
+    #[pymodule_export]
+    use crate::entry::check_entry;
+    #[pymodule_export]
+    use crate::found::Found;
+    #[pymodule_export]
+    use crate::memory::{Memory, Snapshot};
+    #[pymodule_export]
+    use crate::text::{normalize, similarity, tokens, trigrams};
+}

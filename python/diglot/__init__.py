@@ -1,0 +1,36 @@
+"""Translation memory for LLM translators and translation servers: exact fuzzy lookup over millions of segments."""
+
+from diglot._engine import normalize, similarity, tokens, trigrams
+from diglot.errors import (
+    AbortedError,
+    DiglotError,
+    InvalidTypeError,
+    InvalidValueError,
+    UnknownEntryError,
+)
+from diglot.lookup import ContextResult, MemoryContextSource, lookup_memory
+from diglot.memory import InMemoryTranslationMemoryStore, TranslationMemory
+from diglot.model import MemoryStats, TranslationMemoryEntry, TranslationMemoryHit
+from diglot.store import Signal, TranslationMemoryStore
+
+__all__ = [
+    "AbortedError",
+    "ContextResult",
+    "DiglotError",
+    "InMemoryTranslationMemoryStore",
+    "InvalidTypeError",
+    "InvalidValueError",
+    "MemoryContextSource",
+    "MemoryStats",
+    "Signal",
+    "TranslationMemory",
+    "TranslationMemoryEntry",
+    "TranslationMemoryHit",
+    "TranslationMemoryStore",
+    "UnknownEntryError",
+    "lookup_memory",
+    "normalize",
+    "similarity",
+    "tokens",
+    "trigrams",
+]

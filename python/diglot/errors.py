@@ -1,0 +1,75 @@
+"""What diglot raises.
+
+Every error is a `DiglotError` and has a `code` that stays the same from version to version, so that programs can tell
+errors apart without reading messages:
+
+| code | class | raised for |
+| --- | --- | --- |
+| `invalid_type` | `InvalidTypeError` | a value of a type that is not allowed there |
+| `invalid_value` | `InvalidValueError` | a value out of range, or one that JSON cannot hold |
+| `empty_text` | `InvalidValueError` | a source, target or query without a character that is not white space |
+| `lone_surrogate` | `InvalidValueError` | a string that UTF-8 cannot hold |
+| `text_too_long` | `InvalidValueError` | a text of more than 256 MiB |
+| `unknown_field` | `InvalidValueError` | a key or keyword that is not one of those allowed |
+| `missing_field` | `InvalidValueError` | a key or keyword that is needed and not there |
+| `unknown_entry` | `UnknownEntryError` | an id that no entry has |
+| `aborted` | `AbortedError` | an operation whose `signal` was set; nothing was changed |
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AbortedError",
+    "DiglotError",
+    "InvalidTypeError",
+    "InvalidValueError",
+    "UnknownEntryError",
+]
+
+
+class DiglotError(Exception):
+    """The base of all errors that diglot raises.
+
+    Attributes:
+        code: What kind of error it is; one of the codes in the module's table.
+        field: The name of the argument or field at fault, with the path inside it (`metadata.a[3].b`), if there is one.
+        position: The position of the item at fault in an argument that holds many (`add_many`, `search_many`),
+            counted from 0.
+    """
+
+    code: str = "error"
+    field: str | None = None
+    position: int | None = None
+
+    def __init__(
+        self, message: str, *, code: str | None = None, field: str | None = None, position: int | None = None
+    ) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
+        self.field = field
+        self.position = position
+
+
+class InvalidValueError(DiglotError, ValueError):
+    """A value that is not allowed."""
+
+    code = "invalid_value"
+
+
+class InvalidTypeError(DiglotError, TypeError):
+    """A value of a type that is not allowed."""
+
+    code = "invalid_type"
+
+
+class UnknownEntryError(DiglotError, LookupError):
+    """An id that no entry has: it was never given, or the entry was removed."""
+
+    code = "unknown_entry"
+
+
+class AbortedError(DiglotError):
+    """The operation's `signal` was set before the operation was done. Nothing was changed."""
+
+    code = "aborted"

@@ -1,0 +1,518 @@
+"""The memory in this process, for synchronous and for asynchronous code.
+
+Both classes work on the engine in the same way: `TranslationMemory` waits for it, `InMemoryTranslationMemoryStore`
+never holds up the event loop. A short search or add takes some microseconds and is done at once, on the loop. What may
+take longer is cut up: a search that is not done after about a millisecond is run again on a thread; what is read from
+an iterable or turned into Python objects is handled in slices of about a millisecond with other tasks running in
+between; the analysis of many entries is done on threads, without the GIL. A batch is shown to readers in one short
+step on the loop, so a task that is cancelled before has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
+from contextlib import suppress
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from diglot import _engine
+from diglot.errors import InvalidTypeError
+from diglot.model import (
+    MemoryStats,
+    TranslationMemoryEntry,
+    TranslationMemoryHit,
+    entry_from_engine,
+    hit_from_engine,
+)
+from diglot.store import Signal, check_integer, check_options, check_query, check_signal
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+__all__ = ["InMemoryTranslationMemoryStore", "TranslationMemory"]
+
+_T = TypeVar("_T")
+
+# Seconds that one step may take on an event loop.
+_SLICE = 0.001
+
+# Characters of a text that is analysed on an event loop; longer ones are left to a thread.
+_LONG = 4096
+
+# Bytes of a batch that is analysed on an event loop.
+_SMALL = 8192
+
+# Bytes of a batch that are copied before they are analysed.
+_SLAB = 1 << 20
+
+# Ids that are removed on an event loop.
+_FEW = 1000
+
+# Cells of arrays, and hits, that are made at a time.
+_CELLS = 32768
+_HITS = 256
+
+# An operation is written once, as a generator. It yields None where other tasks may run, and work that may take long
+# (a callable that can be told to stop) where its result is needed.
+_Work = Callable[[_engine.CancelFlag | None], Any]
+_Steps = Generator[_Work | None, Any, _T]
+
+
+def _run(steps: _Steps[_T]) -> _T:
+    result = None
+    while True:
+        try:
+            work = steps.send(result)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        result = None if work is None else work(None)
+
+
+async def _run_async(steps: _Steps[_T]) -> _T:
+    from asyncio import sleep
+
+    result = None
+    while True:
+        try:
+            work = steps.send(result)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        result = await (sleep(0) if work is None else _on_thread(work))
+
+
+async def _on_thread(work: _Work) -> Any:
+    """Does work on a thread. Cancelling tells it to stop; if it is past stopping, the cancellation came too late."""
+    import asyncio
+
+    flag = _engine.CancelFlag()
+    future = asyncio.get_running_loop().run_in_executor(None, work, flag)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        if flag.set():
+            future.cancel()
+            raise
+        while not future.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([future])
+        return future.result()
+
+
+def _iterator(name: str, values: Iterable[_T]) -> Iterator[_T]:
+    try:
+        return iter(values)
+    except TypeError:
+        raise InvalidTypeError(f"{name} must be an iterable, not {type(values).__name__}", field=name) from None
+
+
+def _hits(found: _engine.Found, query: int) -> _Steps[list[TranslationMemoryHit]]:
+    count = found.count(query)
+    hits = [hit_from_engine(*hit) for hit in found.hits(query, 0, _HITS)]
+    for start in range(_HITS, count, _HITS):
+        yield None
+        hits += [hit_from_engine(*hit) for hit in found.hits(query, start, start + _HITS)]
+    return hits
+
+
+class TranslationMemory:
+    """A translation memory in this process, for synchronous code: scripts, notebooks, worker threads.
+
+    All methods may be called from any thread at any time. A search sees all changes whose calls returned before it
+    began, and none that are half done.
+
+    Args:
+        entries: What it holds at first.
+    """
+
+    __slots__ = ("__weakref__", "_memory")
+
+    def __init__(self, entries: Iterable[TranslationMemoryEntry] = ()) -> None:
+        self._memory = _engine.Memory()
+        if entries != ():
+            self.add_many(entries)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} entries>"
+
+    def __len__(self) -> int:
+        """How many entries it holds."""
+        return len(self._memory)
+
+    def __iter__(self) -> Iterator[TranslationMemoryEntry]:
+        """The entries in order of insertion, as they are when the iteration begins."""
+        return (entry for _, entry in self.items())
+
+    def items(self) -> Iterator[tuple[int, TranslationMemoryEntry]]:
+        """The ids and entries in order of insertion, as they are now."""
+        return (item for items in _slices(self._memory.snapshot()) for item in items)
+
+    def get(self, id: int) -> TranslationMemoryEntry:
+        """The entry with this id.
+
+        Raises:
+            UnknownEntryError: No entry has it.
+        """
+        return entry_from_engine(self._memory.snapshot().get(id))
+
+    def add(self, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> int:
+        """Adds an entry, which can be found when this returns.
+
+        Returns:
+            The entry's id in this memory. Ids are given in order, from 0, and never twice.
+
+        Raises:
+            InvalidTypeError: It is no entry.
+            InvalidValueError: The entry's metadata was changed to something that is not allowed.
+            AbortedError: `signal` was set before.
+        """
+        check_signal(signal)
+        return self._memory.add(entry)
+
+    def add_many(self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None) -> range:
+        """Adds all entries or, after an error, none. The iterable is read as a stream.
+
+        Returns:
+            The ids of the entries, in order.
+
+        Raises:
+            InvalidTypeError: Not an iterable, or one of the items is no entry; `position` says which.
+            InvalidValueError: The metadata of an entry was changed to something that is not allowed.
+            AbortedError: `signal` was set before the entries were shown.
+        """
+        return _run(self._add_many(entries, signal))
+
+    def _add_many(self, entries: Iterable[TranslationMemoryEntry], signal: Signal | None) -> _Steps[range]:
+        check_signal(signal)
+        batch = _engine.Batch()
+        iterator = _iterator("entries", entries)
+        while not batch.extend(iterator, _SLICE):
+            check_signal(signal)
+            yield (lambda flag: batch.absorb(flag, signal)) if batch.waiting >= _SLAB else None
+        if batch.waiting < _SMALL and len(batch) < _SMALL // 64:
+            batch.absorb()
+            batch.prepare()
+        else:
+            yield lambda flag: batch.absorb(flag, signal)
+            yield lambda flag: batch.prepare(flag, signal)
+        check_signal(signal)
+        return range(*self._memory.publish(batch))
+
+    def replace(self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> None:
+        """Puts another entry in the place of one. It has the same id and the same place in the order.
+
+        Raises:
+            UnknownEntryError: No entry has the id.
+            InvalidTypeError: It is no entry, or no id.
+            AbortedError: `signal` was set before.
+        """
+        check_signal(signal)
+        self._memory.replace(id, entry)
+
+    def remove(self, id: int, *, signal: Signal | None = None) -> None:
+        """Removes an entry.
+
+        Raises:
+            UnknownEntryError: No entry has the id.
+            InvalidTypeError: It is no id.
+            AbortedError: `signal` was set before.
+        """
+        self.remove_many((id,), signal=signal)
+
+    def remove_many(self, ids: Iterable[int], *, signal: Signal | None = None) -> None:
+        """Removes all these entries or, after an error, none.
+
+        Raises:
+            UnknownEntryError: No entry has one of the ids, or an id is given twice.
+            InvalidTypeError: Not an iterable, or one of the items is no id.
+            AbortedError: `signal` was set before.
+        """
+        _run(self._remove_many(ids, signal))
+
+    def _remove_many(self, ids: Iterable[int], signal: Signal | None) -> _Steps[None]:
+        check_signal(signal)
+        batch = _engine.Ids()
+        iterator = _iterator("ids", ids)
+        while not batch.extend(iterator, _SLICE):
+            yield None
+            check_signal(signal)
+        if len(batch) <= _FEW:
+            self._memory.remove(batch)
+        else:
+            yield lambda flag: self._memory.remove(batch, flag)
+
+    def search(
+        self,
+        query: str,
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        max_hits: int = 5,
+        min_score: float = 0.2,
+        signal: Signal | None = None,
+    ) -> list[TranslationMemoryHit]:
+        """The entries whose sources are most like `query`: score descending, then in order of insertion.
+
+        Args:
+            query: A text with at least one character that is not white space.
+            source_language: Only entries with this source language, compared without regard to case.
+            target_language: Only entries with this target language, compared without regard to case.
+            domain: Only entries with exactly this domain.
+            namespace: Only entries with exactly this namespace.
+            max_hits: How many hits at the most; at least 1.
+            min_score: The lowest score of a hit, from 0 to 1.
+            signal: Stops the search when it is set, from another thread.
+
+        Raises:
+            InvalidTypeError: An argument has a wrong type.
+            InvalidValueError: `query` is white space (`empty_text`), or `max_hits` or `min_score` out of range.
+            AbortedError: `signal` was set before the search was done.
+        """
+        check_query(query)
+        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        check_signal(signal)
+        return _run(_hits(self._memory.search(query, options, None, signal), 0))
+
+    def search_many(
+        self,
+        queries: Iterable[str],
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        max_hits: int = 5,
+        min_score: float = 0.2,
+        threads: int | None = None,
+        signal: Signal | None = None,
+    ) -> list[list[TranslationMemoryHit]]:
+        """What `search` returns for each query, over one state of the memory.
+
+        Args:
+            queries: The texts to look up.
+            threads: How many threads to search on; as many as there are processors if None.
+
+        The other arguments and the errors are those of `search`; `position` says which query is at fault.
+        """
+        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        return _run(self._search_many(queries, options, threads, signal))
+
+    def _find_many(
+        self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
+    ) -> _Steps[_engine.Found]:
+        if threads is not None:
+            threads = check_integer("threads", threads, least=1)
+        check_signal(signal)
+        batch = _engine.Queries()
+        iterator = _iterator("queries", queries)
+        while not batch.extend(iterator, _SLICE):
+            yield None
+            check_signal(signal)
+        found = yield lambda flag: self._memory.search_many(batch, options, threads, flag, signal)
+        return found  # type: ignore[no-any-return]
+
+    def _search_many(
+        self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
+    ) -> _Steps[list[list[TranslationMemoryHit]]]:
+        found = yield from self._find_many(queries, options, threads, signal)
+        results = []
+        until = perf_counter() + _SLICE
+        for query in range(len(found)):
+            results.append((yield from _hits(found, query)))
+            if perf_counter() >= until:
+                yield None
+                until = perf_counter() + _SLICE
+        return results
+
+    def search_arrays(
+        self,
+        queries: Iterable[str],
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        max_hits: int = 5,
+        min_score: float = 0.2,
+        threads: int | None = None,
+        signal: Signal | None = None,
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64]]:
+        """What `search_many` finds, as arrays, for bulk work.
+
+        Returns:
+            The ids, `int64[n, max_hits]`, and the scores, `float64[n, max_hits]`, of the hits of each of the n
+            queries, best first. Where a query has fewer hits, the id is −1 and the score 0.
+
+        The arguments and the errors are those of `search_many`.
+        """
+        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        return _run(self._search_arrays(queries, options, threads, signal))
+
+    def _search_arrays(
+        self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
+    ) -> _Steps[tuple[NDArray[numpy.int64], NDArray[numpy.float64]]]:
+        import numpy
+
+        found = yield from self._find_many(queries, options, threads, signal)
+        width = options.max_hits
+        ids = numpy.empty((len(found), width), numpy.int64)
+        scores = numpy.empty((len(found), width), numpy.float64)
+        step = max(1, _CELLS // width)
+        for start in range(0, len(found), step):
+            stop = min(start + step, len(found))
+            some_ids, some_scores = found.arrays(start, stop, width)
+            ids[start:stop] = numpy.frombuffer(some_ids, numpy.int64).reshape(-1, width)
+            scores[start:stop] = numpy.frombuffer(some_scores, numpy.float64).reshape(-1, width)
+            yield None
+        return ids, scores
+
+    def stats(self) -> MemoryStats:
+        """Counts and sizes."""
+        return MemoryStats(*self._memory.stats())
+
+
+def _slices(snapshot: _engine.Snapshot) -> Iterator[list[tuple[int, TranslationMemoryEntry]]]:
+    start = 0
+    while items := snapshot.entries(start, _SLICE):
+        yield [(id, entry_from_engine(fields)) for id, fields in items]
+        start = items[-1][0] + 1
+
+
+class InMemoryTranslationMemoryStore:
+    """A translation memory in this process, for asynchronous code.
+
+    It is a `TranslationMemoryStore`, and has the methods of `TranslationMemory` with the same arguments, results and
+    errors. None of them keeps the event loop from other tasks for more than about a millisecond, whatever the size of
+    the memory, the batch or the result. The same memory may be used from other threads and event loops at the same
+    time.
+
+    Args:
+        entries: What it holds at first. They are added before the constructor returns; in a running event loop, make
+            the store empty and await `add_many`.
+    """
+
+    __slots__ = ("__weakref__", "memory")
+
+    memory: TranslationMemory
+    """The same memory for synchronous code."""
+
+    def __init__(self, entries: Iterable[TranslationMemoryEntry] = ()) -> None:
+        self.memory = TranslationMemory(entries)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} entries>"
+
+    def __len__(self) -> int:
+        """How many entries it holds."""
+        return len(self.memory)
+
+    async def __aiter__(self) -> AsyncIterator[TranslationMemoryEntry]:
+        """The entries in order of insertion, as they are when the iteration begins."""
+        async for _, entry in self.items():
+            yield entry
+
+    async def items(self) -> AsyncIterator[tuple[int, TranslationMemoryEntry]]:
+        """The ids and entries in order of insertion, as they are when the iteration begins."""
+        from asyncio import sleep
+
+        for items in _slices(self.memory._memory.snapshot()):
+            for item in items:
+                yield item
+            await sleep(0)
+
+    async def get(self, id: int) -> TranslationMemoryEntry:
+        """As `TranslationMemory.get`."""
+        return self.memory.get(id)
+
+    async def add(self, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> int:
+        """As `TranslationMemory.add`."""
+        check_signal(signal)
+        if _is_long(entry):
+            return await _on_thread(lambda flag: self.memory._memory.add(entry, flag))  # type: ignore[no-any-return]
+        return self.memory._memory.add(entry)
+
+    async def add_many(self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None) -> range:
+        """As `TranslationMemory.add_many`."""
+        return await _run_async(self.memory._add_many(entries, signal))
+
+    async def replace(self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> None:
+        """As `TranslationMemory.replace`."""
+        check_signal(signal)
+        if _is_long(entry):
+            await _on_thread(lambda flag: self.memory._memory.replace(id, entry, flag))
+        else:
+            self.memory._memory.replace(id, entry)
+
+    async def remove(self, id: int, *, signal: Signal | None = None) -> None:
+        """As `TranslationMemory.remove`."""
+        self.memory.remove(id, signal=signal)
+
+    async def remove_many(self, ids: Iterable[int], *, signal: Signal | None = None) -> None:
+        """As `TranslationMemory.remove_many`."""
+        await _run_async(self.memory._remove_many(ids, signal))
+
+    async def search(
+        self,
+        query: str,
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        max_hits: int = 5,
+        min_score: float = 0.2,
+        signal: Signal | None = None,
+    ) -> list[TranslationMemoryHit]:
+        """As `TranslationMemory.search`."""
+        check_query(query)
+        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        check_signal(signal)
+        memory = self.memory._memory
+        found = None if len(query) > _LONG else memory.search(query, options, seconds=_SLICE)
+        if found is None:
+            found = await _on_thread(lambda flag: memory.search(query, options, flag, signal))
+        return await _run_async(_hits(found, 0))
+
+    async def search_many(
+        self,
+        queries: Iterable[str],
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        max_hits: int = 5,
+        min_score: float = 0.2,
+        threads: int | None = None,
+        signal: Signal | None = None,
+    ) -> list[list[TranslationMemoryHit]]:
+        """As `TranslationMemory.search_many`."""
+        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        return await _run_async(self.memory._search_many(queries, options, threads, signal))
+
+    async def search_arrays(
+        self,
+        queries: Iterable[str],
+        *,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        max_hits: int = 5,
+        min_score: float = 0.2,
+        threads: int | None = None,
+        signal: Signal | None = None,
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64]]:
+        """As `TranslationMemory.search_arrays`."""
+        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        return await _run_async(self.memory._search_arrays(queries, options, threads, signal))
+
+    def stats(self) -> MemoryStats:
+        """As `TranslationMemory.stats`."""
+        return self.memory.stats()
+
+
+def _is_long(entry: TranslationMemoryEntry) -> bool:
+    return isinstance(entry, TranslationMemoryEntry) and len(entry.source) + len(entry.target) > _LONG

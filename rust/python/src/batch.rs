@@ -1,0 +1,254 @@
+//! What is collected from a Python iterator, a slice of time after the other, so that an event loop can run in between.
+
+use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use diglot_engine::{EntryId, EntryRef, Prepared};
+use pyo3::prelude::*;
+use pyo3::types::{PyIterator, PyString};
+
+use crate::control::{CancelFlag, detached};
+use crate::entry::{self, Fields};
+use crate::errors::{self, At};
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is thrown away by the caller after an error.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes items until there are no more, `take` breaks, or `seconds` have passed. Returns whether there are no more.
+fn pull<'py>(
+    iterator: &Bound<'py, PyIterator>,
+    seconds: f64,
+    mut take: impl FnMut(Bound<'py, PyAny>) -> PyResult<ControlFlow<()>>,
+) -> PyResult<bool> {
+    let until = Instant::now() + Duration::from_secs_f64(seconds);
+    for item in iterator {
+        if take(item?)?.is_break() || Instant::now() >= until {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The queries of one `search_many`.
+#[pyclass(frozen, module = "diglot._engine")]
+#[derive(Default)]
+pub(crate) struct Queries(Mutex<Vec<String>>);
+
+impl Queries {
+    pub(crate) fn get(&self) -> MutexGuard<'_, Vec<String>> {
+        lock(&self.0)
+    }
+}
+
+#[pymethods]
+impl Queries {
+    #[new]
+    fn new() -> Queries {
+        Queries::default()
+    }
+
+    /// Adds the strings of an iterator for at most about `seconds`. Returns whether there are no more.
+    fn extend(&self, iterator: &Bound<'_, PyIterator>, seconds: f64) -> PyResult<bool> {
+        let mut queries = self.get();
+        pull(iterator, seconds, |item| {
+            let at = At::Item("queries", queries.len());
+            match item.cast::<PyString>() {
+                Ok(text) => queries.push(errors::utf8("query", text, at)?.to_owned()),
+                Err(_) => return Err(errors::invalid_type("query", "a str", &item, at)),
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    fn __len__(&self) -> usize {
+        self.get().len()
+    }
+}
+
+/// The ids of one `remove_many`.
+#[pyclass(frozen, module = "diglot._engine")]
+#[derive(Default)]
+pub(crate) struct Ids(Mutex<Vec<EntryId>>);
+
+impl Ids {
+    pub(crate) fn get(&self) -> MutexGuard<'_, Vec<EntryId>> {
+        lock(&self.0)
+    }
+}
+
+#[pymethods]
+impl Ids {
+    #[new]
+    fn new() -> Ids {
+        Ids::default()
+    }
+
+    /// Adds the ids of an iterator for at most about `seconds`. Returns whether there are no more.
+    fn extend(&self, iterator: &Bound<'_, PyIterator>, seconds: f64) -> PyResult<bool> {
+        let mut ids = self.get();
+        pull(iterator, seconds, |item| {
+            let id = entry::id(&item, At::Item("ids", ids.len()))?;
+            ids.push(id);
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    fn __len__(&self) -> usize {
+        self.get().len()
+    }
+}
+
+/// Bytes that are copied from Python before the engine has to take them in.
+const WAITING_BYTES: usize = 1 << 20;
+
+/// Entries copied from Python: their texts one after the other, and the length of each (`None` has none).
+#[derive(Default)]
+struct Waiting {
+    text: String,
+    lengths: Vec<[Option<u32>; 10]>,
+}
+
+impl Waiting {
+    fn push(&mut self, entry: EntryRef<'_>) -> Option<()> {
+        let fields = [
+            Some(entry.source),
+            Some(entry.target),
+            entry.source_language,
+            entry.target_language,
+            entry.domain,
+            entry.namespace,
+            entry.source_id,
+            entry.created_at,
+            entry.notes,
+            entry.metadata,
+        ];
+        let mut lengths = [None; 10];
+        for (length, field) in lengths.iter_mut().zip(fields) {
+            if let Some(field) = field {
+                *length = Some(u32::try_from(field.len()).ok()?);
+                self.text.push_str(field);
+            }
+        }
+        self.lengths.push(lengths);
+        Some(())
+    }
+
+    fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
+        let mut rest = self.text.as_str();
+        self.lengths.iter().map(move |lengths| {
+            let [
+                source,
+                target,
+                source_language,
+                target_language,
+                domain,
+                namespace,
+                source_id,
+                created_at,
+                notes,
+                metadata,
+            ] = lengths.map(|length| {
+                let (field, after) = rest.split_at(length? as usize);
+                rest = after;
+                Some(field)
+            });
+            EntryRef {
+                source: source.unwrap_or_default(),
+                target: target.unwrap_or_default(),
+                source_language,
+                target_language,
+                domain,
+                namespace,
+                source_id,
+                created_at,
+                notes,
+                metadata,
+            }
+        })
+    }
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Waiting,
+    batch: diglot_engine::Batch,
+    prepared: Option<Prepared>,
+}
+
+/// Entries on their way into a memory: `extend` copies them, `absorb` checks and analyses what was copied, `prepare`
+/// makes them searchable, and `Memory.publish` shows them, all at once.
+#[pyclass(frozen, module = "diglot._engine")]
+#[derive(Default)]
+pub(crate) struct Batch(Mutex<State>);
+
+impl Batch {
+    /// What was prepared, once.
+    pub(crate) fn take(&self) -> Option<Prepared> {
+        lock(&self.0).prepared.take()
+    }
+}
+
+#[pymethods]
+impl Batch {
+    #[new]
+    fn new() -> Batch {
+        Batch::default()
+    }
+
+    /// Copies the entries of an iterator for at most about `seconds`, or until it is time to `absorb` them. Returns
+    /// whether there are no more.
+    fn extend(&self, iterator: &Bound<'_, PyIterator>, seconds: f64) -> PyResult<bool> {
+        let mut state = lock(&self.0);
+        let State { waiting, batch, .. } = &mut *state;
+        pull(iterator, seconds, |item| {
+            let at = At::Item("entries", batch.len() + waiting.lengths.len());
+            let fields = Fields::read(&item, at)?;
+            if waiting.push(fields.entry()?).is_none() {
+                return Err(errors::invalid_value(item.py(), "entry", "has a field of more than 4 GiB", at));
+            }
+            match waiting.text.len() < WAITING_BYTES {
+                true => Ok(ControlFlow::Continue(())),
+                false => Ok(ControlFlow::Break(())),
+            }
+        })
+    }
+
+    /// Bytes that were copied and not yet absorbed.
+    #[getter]
+    fn waiting(&self) -> usize {
+        lock(&self.0).waiting.text.len()
+    }
+
+    /// Checks and analyses what was copied.
+    #[pyo3(signature = (flag=None, signal=None))]
+    fn absorb(&self, py: Python<'_>, flag: Option<&CancelFlag>, signal: Option<Py<PyAny>>) -> PyResult<()> {
+        detached(py, flag, signal.as_ref(), |control| {
+            let mut state = lock(&self.0);
+            let waiting = std::mem::take(&mut state.waiting);
+            for entry in waiting.entries() {
+                let at = At::Item("entries", state.batch.len());
+                control.check().and_then(|()| state.batch.push(entry)).map_err(|failure| (at, failure))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes what was absorbed ready for `Memory.publish`.
+    #[pyo3(signature = (flag=None, signal=None))]
+    fn prepare(&self, py: Python<'_>, flag: Option<&CancelFlag>, signal: Option<Py<PyAny>>) -> PyResult<()> {
+        detached(py, flag, signal.as_ref(), |control| {
+            let mut state = lock(&self.0);
+            let batch = std::mem::take(&mut state.batch);
+            state.prepared = Some(batch.prepare(control).map_err(|failure| (At::Single, failure))?);
+            Ok(())
+        })
+    }
+
+    fn __len__(&self) -> usize {
+        let state = lock(&self.0);
+        state.batch.len() + state.waiting.lengths.len()
+    }
+}

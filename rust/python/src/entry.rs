@@ -1,0 +1,173 @@
+//! Entries in and out: a `TranslationMemoryEntry` is read attribute by attribute, and leaves as a plain tuple.
+
+use diglot_engine::{EntryId, EntryRef, Error};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyString, PyTuple, PyType};
+use pyo3::{intern, pyfunction};
+
+use crate::errors::{self, At};
+use crate::json;
+
+/// The fields of one entry, held so that they can be borrowed.
+pub(crate) struct Fields<'py> {
+    texts: [Option<Bound<'py, PyString>>; 9],
+    metadata: Option<String>,
+    at: At,
+}
+
+const NAMES: [&str; 9] = [
+    "source",
+    "target",
+    "source_language",
+    "target_language",
+    "domain",
+    "namespace",
+    "source_id",
+    "created_at",
+    "notes",
+];
+
+impl<'py> Fields<'py> {
+    /// Reads an entry.
+    ///
+    /// # Errors
+    /// `InvalidTypeError` for what is no entry and for a field of a wrong type; and as [`json::write_object`].
+    pub(crate) fn read(entry: &Bound<'py, PyAny>, at: At) -> PyResult<Fields<'py>> {
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let py = entry.py();
+        let class = CLASS.import(py, "diglot.model", "TranslationMemoryEntry")?;
+        if !entry.is_instance(class)? {
+            return Err(errors::invalid_type("entry", "a TranslationMemoryEntry", entry, at));
+        }
+        // A literal per field: interned names make this several times faster than a loop over `NAMES`.
+        let texts = [
+            required(entry, intern!(py, "source"), at)?,
+            required(entry, intern!(py, "target"), at)?,
+            optional(entry, intern!(py, "source_language"), at)?,
+            optional(entry, intern!(py, "target_language"), at)?,
+            optional(entry, intern!(py, "domain"), at)?,
+            optional(entry, intern!(py, "namespace"), at)?,
+            optional(entry, intern!(py, "source_id"), at)?,
+            optional(entry, intern!(py, "created_at"), at)?,
+            optional(entry, intern!(py, "notes"), at)?,
+        ];
+        let metadata = entry.getattr(intern!(py, "metadata"))?;
+        let metadata = match metadata.is_none() {
+            true => None,
+            false => Some(json::write_object("metadata", &metadata, at)?),
+        };
+        Ok(Fields { texts, metadata, at })
+    }
+
+    /// The entry as the engine takes it.
+    ///
+    /// # Errors
+    /// `lone_surrogate`, naming the field.
+    pub(crate) fn entry(&self) -> PyResult<EntryRef<'_>> {
+        let text = |number: usize| {
+            self.texts[number].as_ref().map(|text| errors::utf8(NAMES[number], text, self.at)).transpose()
+        };
+        Ok(EntryRef {
+            source: text(0)?.unwrap_or_default(),
+            target: text(1)?.unwrap_or_default(),
+            source_language: text(2)?,
+            target_language: text(3)?,
+            domain: text(4)?,
+            namespace: text(5)?,
+            source_id: text(6)?,
+            created_at: text(7)?,
+            notes: text(8)?,
+            metadata: self.metadata.as_deref(),
+        })
+    }
+}
+
+fn required<'py>(
+    entry: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+    at: At,
+) -> PyResult<Option<Bound<'py, PyString>>> {
+    match entry.getattr(name)?.cast_into::<PyString>() {
+        Ok(text) => Ok(Some(text)),
+        Err(failure) => Err(errors::invalid_type(name.to_str()?, "a str", &failure.into_inner(), at)),
+    }
+}
+
+fn optional<'py>(
+    entry: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+    at: At,
+) -> PyResult<Option<Bound<'py, PyString>>> {
+    let value = entry.getattr(name)?;
+    if value.is_none() {
+        return Ok(None);
+    }
+    match value.cast_into::<PyString>() {
+        Ok(text) => Ok(Some(text)),
+        Err(failure) => Err(errors::invalid_type(name.to_str()?, "a str or None", &failure.into_inner(), at)),
+    }
+}
+
+/// Checks the fields of an entry. Returns its metadata as JSON text, if it has any.
+#[pyfunction]
+#[pyo3(signature = (entry, /))]
+pub(crate) fn check_entry(entry: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let fields = Fields::read(entry, At::Single)?;
+    let borrowed = fields.entry()?;
+    for (field, text) in [("source", borrowed.source), ("target", borrowed.target)] {
+        if text.chars().all(diglot_engine::text::is_white_space) {
+            return Err(errors::engine(entry.py(), &Error::EmptyText { field }, At::Single));
+        }
+    }
+    Ok(fields.metadata)
+}
+
+/// An entry as a tuple of its ten fields, the metadata as JSON text.
+pub(crate) fn tuple<'py>(py: Python<'py>, entry: EntryRef<'_>) -> PyResult<Bound<'py, PyTuple>> {
+    let EntryRef {
+        source,
+        target,
+        source_language,
+        target_language,
+        domain,
+        namespace,
+        source_id,
+        created_at,
+        notes,
+        metadata,
+    } = entry;
+    (
+        source,
+        target,
+        source_language,
+        target_language,
+        domain,
+        namespace,
+        source_id,
+        created_at,
+        notes,
+        metadata,
+    )
+        .into_pyobject(py)
+}
+
+/// An entry's id from any Python integer.
+///
+/// # Errors
+/// `InvalidTypeError` for what is no integer, `UnknownEntryError` for one that no entry can have.
+pub(crate) fn id(value: &Bound<'_, PyAny>, at: At) -> PyResult<EntryId> {
+    if value.is_instance_of::<PyBool>() {
+        return Err(errors::invalid_type("id", "an int", value, at));
+    }
+    value.extract::<EntryId>().map_err(|failure| {
+        let py = value.py();
+        if failure.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) {
+            errors::unknown_entry(py, value)
+        } else if failure.is_instance_of::<pyo3::exceptions::PyTypeError>(py) {
+            errors::invalid_type("id", "an int", value, at)
+        } else {
+            failure
+        }
+    })
+}

@@ -1,0 +1,73 @@
+//! The hits of searches, turned into Python objects only as far as they are asked for.
+
+use diglot_engine::Hit;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+
+use crate::entry;
+
+/// The hits of one or many queries.
+#[pyclass(frozen, module = "diglot._engine")]
+pub(crate) struct Found(pub(crate) Vec<diglot_engine::Found>);
+
+impl Found {
+    fn of(&self, query: usize) -> PyResult<&diglot_engine::Found> {
+        self.0.get(query).ok_or_else(|| PyIndexError::new_err("there are fewer queries"))
+    }
+}
+
+#[pymethods]
+impl Found {
+    /// How many queries there were.
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many hits a query has.
+    fn count(&self, query: usize) -> PyResult<usize> {
+        Ok(self.of(query)?.hits().len())
+    }
+
+    /// Some hits of a query, best first: `(id, score, fields)` each.
+    fn hits<'py>(
+        &self,
+        py: Python<'py>,
+        query: usize,
+        start: usize,
+        stop: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let hits = self.of(query)?.entries().skip(start).take(stop.saturating_sub(start));
+        let hits: Vec<Bound<'py, PyTuple>> = hits
+            .map(|(Hit { id, score }, fields)| (id, score, entry::tuple(py, fields)?).into_pyobject(py))
+            .collect::<PyResult<_>>()?;
+        PyList::new(py, hits)
+    }
+
+    /// Ids (`int64`) and scores (`float64`) of the hits of the queries from `start` to before `stop`, in native byte
+    /// order, `width` to a query; −1 and 0.0 where there is no hit.
+    fn arrays<'py>(
+        &self,
+        py: Python<'py>,
+        start: usize,
+        stop: usize,
+        width: usize,
+    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let found =
+            self.0.get(start..stop).ok_or_else(|| PyIndexError::new_err("there are fewer queries"))?;
+        let cells = |cell: fn(Option<Hit>) -> [u8; 8]| {
+            PyBytes::new_with(py, found.len() * width * 8, |bytes| {
+                let none = std::iter::repeat(None);
+                let hits = found.iter().flat_map(|of| of.hits().map(Some).chain(none.clone()).take(width));
+                bytes
+                    .chunks_exact_mut(8)
+                    .zip(hits)
+                    .for_each(|(bytes, hit)| bytes.copy_from_slice(&cell(hit)));
+                Ok(())
+            })
+        };
+        let ids = cells(|hit| hit.map_or(-1, |hit| hit.id as i64).to_ne_bytes())?;
+        let scores = cells(|hit| hit.map_or(0.0, |hit| hit.score).to_ne_bytes())?;
+        Ok((ids, scores))
+    }
+}

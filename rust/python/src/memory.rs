@@ -1,0 +1,224 @@
+//! The memory and its snapshots.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use diglot_engine::{Control, EntryId, Error, Filter, SearchOptions};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+use crate::batch::{Batch, Ids, Queries};
+use crate::control::{CancelFlag, detached};
+use crate::entry::{self, Fields};
+use crate::errors::{self, At};
+use crate::found::Found;
+
+/// A translation memory.
+#[pyclass(frozen, module = "diglot._engine")]
+#[derive(Default)]
+pub(crate) struct Memory(diglot_engine::Memory);
+
+/// The options of a search as Python gives them, already checked there.
+#[derive(FromPyObject)]
+pub(crate) struct Options<'py>(
+    Option<Bound<'py, PyString>>,
+    Option<Bound<'py, PyString>>,
+    Option<Bound<'py, PyString>>,
+    Option<Bound<'py, PyString>>,
+    usize,
+    f64,
+);
+
+impl Options<'_> {
+    fn read(&self) -> PyResult<SearchOptions> {
+        let Options(source_language, target_language, domain, namespace, max_hits, min_score) = self;
+        let text = |field: &str, value: &Option<Bound<'_, PyString>>| -> PyResult<Option<String>> {
+            value.as_ref().map(|value| Ok(errors::utf8(field, value, At::Single)?.to_owned())).transpose()
+        };
+        Ok(SearchOptions {
+            filter: Filter {
+                source_language: text("source_language", source_language)?,
+                target_language: text("target_language", target_language)?,
+                domain: text("domain", domain)?,
+                namespace: text("namespace", namespace)?,
+            },
+            max_hits: *max_hits,
+            min_score: *min_score,
+        })
+    }
+}
+
+#[pymethods]
+impl Memory {
+    #[new]
+    fn new() -> Memory {
+        Memory::default()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Adds an entry. Returns its id.
+    #[pyo3(signature = (entry, flag=None))]
+    fn add(&self, py: Python<'_>, entry: &Bound<'_, PyAny>, flag: Option<&CancelFlag>) -> PyResult<EntryId> {
+        let fields = Fields::read(entry, At::Single)?;
+        let entry = fields.entry()?;
+        py.detach(|| {
+            flag.map_or(Ok(()), CancelFlag::commit)?;
+            self.0.add(entry)
+        })
+        .map_err(|failure| errors::engine(py, &failure, At::Single))
+    }
+
+    /// Shows the entries of a prepared batch. Returns their first id and the one after their last.
+    fn publish(&self, py: Python<'_>, batch: &Batch) -> (EntryId, EntryId) {
+        let ids = py.detach(|| match batch.take() {
+            Some(prepared) => self.0.publish(prepared),
+            None => 0..0,
+        });
+        (ids.start, ids.end)
+    }
+
+    /// Puts an entry in the place of another.
+    #[pyo3(signature = (id, entry, flag=None))]
+    fn replace(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        entry: &Bound<'_, PyAny>,
+        flag: Option<&CancelFlag>,
+    ) -> PyResult<()> {
+        let id = entry::id(id, At::Single)?;
+        let fields = Fields::read(entry, At::Single)?;
+        let entry = fields.entry()?;
+        py.detach(|| {
+            flag.map_or(Ok(()), CancelFlag::commit)?;
+            self.0.replace(id, entry)
+        })
+        .map_err(|failure| errors::engine(py, &failure, At::Single))
+    }
+
+    /// Removes entries, all or none.
+    #[pyo3(signature = (ids, flag=None))]
+    fn remove(&self, py: Python<'_>, ids: &Ids, flag: Option<&CancelFlag>) -> PyResult<()> {
+        py.detach(|| {
+            flag.map_or(Ok(()), CancelFlag::commit)?;
+            self.0.remove(&ids.get())
+        })
+        .map_err(|failure| errors::engine(py, &failure, At::Single))
+    }
+
+    /// The best hits for a query; or `None` if they were not found within `seconds`.
+    #[pyo3(signature = (query, options, flag=None, signal=None, seconds=None))]
+    fn search(
+        &self,
+        py: Python<'_>,
+        query: &Bound<'_, PyString>,
+        options: Options<'_>,
+        flag: Option<&CancelFlag>,
+        signal: Option<Py<PyAny>>,
+        seconds: Option<f64>,
+    ) -> PyResult<Option<Found>> {
+        let query = errors::utf8("query", query, At::Single)?;
+        let options = options.read()?;
+        let Some(seconds) = seconds else {
+            let search = |control: Control<'_>| self.0.search(query, &options, control);
+            let found = detached(py, flag, signal.as_ref(), |control| {
+                search(control).map_err(|failure| (At::Single, failure))
+            })?;
+            return Ok(Some(Found(vec![found])));
+        };
+        // Kept attached: on an event loop it would take longer to get the GIL back than most searches take.
+        let until = Instant::now() + Duration::from_secs_f64(seconds);
+        match self.0.search(query, &options, Control::new(&|| Instant::now() >= until)) {
+            Ok(found) => Ok(Some(Found(vec![found]))),
+            Err(Error::Aborted) => Ok(None),
+            Err(failure) => Err(errors::engine(py, &failure, At::Single)),
+        }
+    }
+
+    /// The best hits for many queries, over one state of the memory.
+    #[pyo3(signature = (queries, options, threads=None, flag=None, signal=None))]
+    fn search_many(
+        &self,
+        py: Python<'_>,
+        queries: &Queries,
+        options: Options<'_>,
+        threads: Option<usize>,
+        flag: Option<&CancelFlag>,
+        signal: Option<Py<PyAny>>,
+    ) -> PyResult<Found> {
+        let options = options.read()?;
+        let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZero::get));
+        let found = detached(py, flag, signal.as_ref(), |control| {
+            let queries = queries.get();
+            let queries: Vec<&str> = queries.iter().map(String::as_str).collect();
+            self.0
+                .search_many(&queries, &options, threads, control)
+                .map_err(|(position, failure)| (At::Item("queries", position), failure))
+        })?;
+        Ok(Found(found))
+    }
+
+    /// The state right now.
+    fn snapshot(&self) -> Snapshot {
+        Snapshot(self.0.snapshot())
+    }
+
+    /// Counts (entries, rows, segments, live entries, removed entries) and the bytes of each part.
+    fn stats<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(usize, usize, usize, usize, usize, Bound<'py, PyDict>)> {
+        let stats = self.0.stats();
+        let bytes = PyDict::new(py);
+        for (part, size) in stats.bytes.parts() {
+            bytes.set_item(part, size)?;
+        }
+        Ok((stats.entries, stats.rows, stats.segments, stats.live, stats.removed, bytes))
+    }
+
+    /// Waits until background work has nothing left to do. For tests and benches.
+    fn settle(&self, py: Python<'_>) {
+        py.detach(|| self.0.settle());
+    }
+
+    /// Checks the invariants of every structure. For tests.
+    fn internal_validate(&self, py: Python<'_>) {
+        py.detach(|| self.0.internal_validate());
+    }
+}
+
+/// A memory's state at one moment.
+#[pyclass(frozen, module = "diglot._engine")]
+pub(crate) struct Snapshot(Arc<diglot_engine::Snapshot>);
+
+#[pymethods]
+impl Snapshot {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The fields of an entry.
+    fn get<'py>(&self, py: Python<'py>, id: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+        let id = entry::id(id, At::Single)?;
+        let entry = self.0.get(id).ok_or_else(|| errors::unknown_entry(py, id))?;
+        entry::tuple(py, entry)
+    }
+
+    /// Entries in insertion order, from the first whose id is at least `start`, as many as can be read within about
+    /// `seconds` and at least one if there is one: `(id, fields)` each.
+    fn entries<'py>(&self, py: Python<'py>, start: EntryId, seconds: f64) -> PyResult<Bound<'py, PyList>> {
+        let until = Instant::now() + Duration::from_secs_f64(seconds);
+        let entries = PyList::empty(py);
+        for (id, fields) in self.0.entries(start) {
+            entries.append((id, entry::tuple(py, fields)?))?;
+            if Instant::now() >= until {
+                break;
+            }
+        }
+        Ok(entries)
+    }
+}
