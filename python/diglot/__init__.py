@@ -1,6 +1,8 @@
-"""Translation memory for LLM translators and translation servers: exact fuzzy lookup over millions of segments."""
+"""Translation memory for LLM translators and translation servers: exact fuzzy lookup over millions
+of segments.
+"""
 
-from diglot._engine import normalize, similarity, tokens, trigrams
+from diglot._engine import __version__, normalize, similarity, tokens, trigrams
 from diglot.errors import (
     AbortedError,
     DiglotError,
@@ -28,6 +30,7 @@ __all__ = [
     "TranslationMemoryHit",
     "TranslationMemoryStore",
     "UnknownEntryError",
+    "__version__",
     "lookup_memory",
     "normalize",
     "similarity",

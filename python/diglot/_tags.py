@@ -1,4 +1,6 @@
-"""Taking the edge off tags: what is remembered is data, and must not open or close the sections of a prompt."""
+"""Taking the edge off tags: what is remembered is data, and must not open or close the sections of
+a prompt.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,13 @@ _SECTIONS = (
 
 
 def neutralize_tags(text: str, limit: int) -> str:
-    """The text with `‹` and `›` for `<` and `>` in all tags, comments, CDATA sections, declarations and processing
-    instructions that begin within the first `limit` characters.
+    """The text with `‹` and `›` for `<` and `>` in all tags, comments, CDATA sections, declarations
+    and processing instructions that begin within the first `limit` characters.
 
-    The time it takes is linear in the length of the text, whatever is in it: a place from which a tag does not close,
-    and a closing text that does not come any more, are remembered.
+    The time it takes is linear in the length of the text, whatever is in it: a place from which a
+    tag does not close, and a closing text that does not come any more, are remembered.
     """
-    parts = []
+    parts: list[str] = []
     done = 0
     dead: set[int] = set()
     absent: set[str] = set()

@@ -1,13 +1,13 @@
 """What diglot raises.
 
-Every error is a `DiglotError` and has a `code` that stays the same from version to version, so that programs can tell
-errors apart without reading messages:
+Every error is a `DiglotError` and has a `code` that stays the same from version to version, so that
+programs can tell errors apart without reading messages:
 
 | code | class | raised for |
 | --- | --- | --- |
 | `invalid_type` | `InvalidTypeError` | a value of a type that is not allowed there |
 | `invalid_value` | `InvalidValueError` | a value out of range, or one that JSON cannot hold |
-| `empty_text` | `InvalidValueError` | a source, target or query without a character that is not white space |
+| `empty_text` | `InvalidValueError` | a source, target or query that is empty or white space |
 | `lone_surrogate` | `InvalidValueError` | a string that UTF-8 cannot hold |
 | `text_too_long` | `InvalidValueError` | a text of more than 256 MiB |
 | `unknown_field` | `InvalidValueError` | a key or keyword that is not one of those allowed |
@@ -32,9 +32,10 @@ class DiglotError(Exception):
 
     Attributes:
         code: What kind of error it is; one of the codes in the module's table.
-        field: The name of the argument or field at fault, with the path inside it (`metadata.a[3].b`), if there is one.
-        position: The position of the item at fault in an argument that holds many (`add_many`, `search_many`),
-            counted from 0.
+        field: The name of the argument or field at fault, with the path inside it
+            (`metadata.a[3].b`), if there is one.
+        position: The position of the item at fault in an argument that holds many (`add_many`,
+            `search_many`), counted from 0.
     """
 
     code: str = "error"
@@ -42,7 +43,12 @@ class DiglotError(Exception):
     position: int | None = None
 
     def __init__(
-        self, message: str, *, code: str | None = None, field: str | None = None, position: int | None = None
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        field: str | None = None,
+        position: int | None = None,
     ) -> None:
         super().__init__(message)
         if code is not None:

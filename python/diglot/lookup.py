@@ -27,17 +27,23 @@ _MOST_HITS = 50
 _FILTERS = ("source_language", "target_language", "domain", "namespace")
 _PARAMETERS = name_table(("query", *_FILTERS, "max_hits", "min_score"))
 
-# Bounds are told in words and checked in code: strict tool modes of some model providers refuse `minimum` and
-# `maximum` in a schema.
+# Bounds are told in words and checked in code: strict tool modes of some model providers refuse
+# `minimum` and `maximum` in a schema.
 _SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "query": {
             "type": "string",
-            "description": "The source text, or part of it, to find similar earlier translations of.",
+            "description": "The source text to find earlier translations of.",
         },
-        "source_language": {"type": "string", "description": "Only entries with this source language, e.g. en."},
-        "target_language": {"type": "string", "description": "Only entries with this target language, e.g. ko."},
+        "source_language": {
+            "type": "string",
+            "description": "Only entries with this source language, e.g. en.",
+        },
+        "target_language": {
+            "type": "string",
+            "description": "Only entries with this target language, e.g. ko.",
+        },
         "domain": {"type": "string", "description": "Only entries of exactly this domain."},
         "namespace": {"type": "string", "description": "Only entries of exactly this namespace."},
         "max_hits": {
@@ -46,7 +52,7 @@ _SCHEMA: dict[str, Any] = {
         },
         "min_score": {
             "type": "number",
-            "description": "The lowest similarity of a returned entry, from 0 (nothing alike) to 1 (the same text).",
+            "description": "The lowest similarity of an entry, from 0 to 1 (the same text).",
         },
     },
     "required": ["query"],
@@ -99,7 +105,12 @@ class MemoryContextSource:
     __slots__ = ("_max_content_chars", "_max_hits", "_min_score", "_store")
 
     def __init__(
-        self, store: TranslationMemoryStore, *, max_hits: int, min_score: float, max_content_chars: int
+        self,
+        store: TranslationMemoryStore,
+        *,
+        max_hits: int,
+        min_score: float,
+        max_content_chars: int,
     ) -> None:
         self._store = store
         self._max_hits = check_integer("max_hits", max_hits, least=1, most=_MOST_HITS)
@@ -112,20 +123,25 @@ class MemoryContextSource:
         return deepcopy(_SCHEMA)
 
     async def gather(
-        self, params: Mapping[str, Any] | None = None, *, signal: Signal | None = None, **keywords: Any
+        self,
+        params: Mapping[str, Any] | None = None,
+        *,
+        signal: Signal | None = None,
+        **keywords: Any,
     ) -> ContextResult:
         """Looks a text up.
 
         Args:
-            params: What the model asked for, under snake_case (`max_hits`) or camelCase (`maxHits`) names: `query`, and
-                perhaps `source_language`, `target_language`, `domain`, `namespace`, `max_hits` and `min_score`. A filter
-                of white space only, and None for anything but the query, count as not given.
+            params: What the model asked for, under snake_case (`max_hits`) or camelCase (`maxHits`)
+                names: `query`, and perhaps `source_language`, `target_language`, `domain`,
+                `namespace`, `max_hits` and `min_score`. A filter of white space only, and None for
+                anything but the query, count as not given.
             signal: Stops the lookup when it is set.
             **keywords: The same as `params`, instead of it.
 
         Returns:
-            The text for the model, of at most `max_content_chars` characters, and the hits. A query of white space
-            finds nothing.
+            The text for the model, of at most `max_content_chars` characters, and the hits. A query
+            of white space finds nothing.
 
         Raises:
             InvalidTypeError: A parameter has a wrong type.
@@ -135,15 +151,22 @@ class MemoryContextSource:
         if params is None:
             params = keywords
         elif keywords:
-            raise InvalidValueError("parameters are given twice, in params and as keywords", field="params")
+            raise InvalidValueError(
+                "parameters are given twice, in params and as keywords", field="params"
+            )
         if not isinstance(params, Mapping):
-            raise InvalidTypeError(f"params must be a mapping, not {type(params).__name__}", field="params")
+            raise InvalidTypeError(
+                f"params must be a mapping, not {type(params).__name__}", field="params"
+            )
         values = snake_case_keys(params, _PARAMETERS)
         query = _text("query", values.get("query"))
         if query is None:
             raise InvalidValueError("query is missing", code="missing_field", field="query")
         query = query.strip(WHITE_SPACE)
-        filters = {name: (_text(name, values.get(name)) or "").strip(WHITE_SPACE) or None for name in _FILTERS}
+        filters = {
+            name: (_text(name, values.get(name)) or "").strip(WHITE_SPACE) or None
+            for name in _FILTERS
+        }
         max_hits, min_score = self._max_hits, self._min_score
         if (given := values.get("max_hits")) is not None:
             # In JSON, and so for models, 5.0 is an integer.
@@ -154,7 +177,9 @@ class MemoryContextSource:
         check_signal(signal)
         hits: list[TranslationMemoryHit] = []
         if query:
-            hits = await self._store.search(query, **filters, max_hits=max_hits, min_score=min_score, signal=signal)
+            hits = await self._store.search(
+                query, **filters, max_hits=max_hits, min_score=min_score, signal=signal
+            )
         metadata = {"query": query, "hit_count": len(hits), "hits": [hit.to_dict() for hit in hits]}
         return ContextResult(_content(query, hits, self._max_content_chars), metadata)
 
@@ -172,16 +197,18 @@ def lookup_memory(
         store: Any translation memory store; only its `search` is called.
         max_hits: How many hits to return when the model does not say; from 1 to 50.
         min_score: The lowest score of a hit when the model does not say; from 0 to 1.
-        max_content_chars: The most characters (code points) of text for the model; longer text ends in `...`. The model
-            has no say in it.
+        max_content_chars: The most characters (code points) of text for the model; longer text ends
+            in `...`. The model has no say in it.
 
     Raises:
         InvalidTypeError: An argument has a wrong type.
         InvalidValueError: An argument is out of range.
     """
     if not callable(getattr(store, "search", None)):
-        message = f"store must have a method search, as TranslationMemoryStore says; {type(store).__name__} has none"
-        raise InvalidTypeError(message, field="store")
+        raise InvalidTypeError(
+            f"store must be a TranslationMemoryStore; {type(store).__name__} has no method search",
+            field="store",
+        )
     return MemoryContextSource(
         store, max_hits=max_hits, min_score=min_score, max_content_chars=max_content_chars
     )

@@ -1,11 +1,12 @@
 """The memory in this process, for synchronous and for asynchronous code.
 
-Both classes work on the engine in the same way: `TranslationMemory` waits for it, `InMemoryTranslationMemoryStore`
-never holds up the event loop. A short search or add takes some microseconds and is done at once, on the loop. What may
-take longer is cut up: a search that is not done after about a millisecond is run again on a thread; what is read from
-an iterable or turned into Python objects is handled in slices of about a millisecond with other tasks running in
-between; the analysis of many entries is done on threads, without the GIL. A batch is shown to readers in one short
-step on the loop, so a task that is cancelled before has changed nothing.
+Both classes work on the engine in the same way: `TranslationMemory` waits for it,
+`InMemoryTranslationMemoryStore` never holds up the event loop. A short search or add takes some
+microseconds and is done at once, on the loop. What may take longer is cut up: a search that is not
+done after about a millisecond is run again on a thread; what is read from an iterable or turned
+into Python objects is handled in slices of about a millisecond with other tasks running in between;
+the analysis of many entries is done on threads, without the GIL. A batch is shown to readers in one
+short step on the loop, so a task that is cancelled before has changed nothing.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ __all__ = ["InMemoryTranslationMemoryStore", "TranslationMemory"]
 
 _T = TypeVar("_T")
 
-# Seconds that one step may take on an event loop.
+# Seconds that one step, or a search, may take on an event loop.
 _SLICE = 0.001
+_SEARCH = 0.0012
 
 # Characters of a text that is analysed on an event loop; longer ones are left to a thread.
 _LONG = 4096
@@ -53,8 +55,8 @@ _FEW = 1000
 _CELLS = 32768
 _HITS = 256
 
-# An operation is written once, as a generator. It yields None where other tasks may run, and work that may take long
-# (a callable that can be told to stop) where its result is needed.
+# An operation is written once, as a generator. It yields None where other tasks may run, and work
+# that may take long (a callable that can be told to stop) where its result is needed.
 _Work = Callable[[_engine.CancelFlag | None], Any]
 _Steps = Generator[_Work | None, Any, _T]
 
@@ -82,7 +84,9 @@ async def _run_async(steps: _Steps[_T]) -> _T:
 
 
 async def _on_thread(work: _Work) -> Any:
-    """Does work on a thread. Cancelling tells it to stop; if it is past stopping, the cancellation came too late."""
+    """Does work on a thread. Cancelling tells it to stop; if it is past stopping, the cancellation
+    came too late.
+    """
     import asyncio
 
     flag = _engine.CancelFlag()
@@ -103,7 +107,9 @@ def _iterator(name: str, values: Iterable[_T]) -> Iterator[_T]:
     try:
         return iter(values)
     except TypeError:
-        raise InvalidTypeError(f"{name} must be an iterable, not {type(values).__name__}", field=name) from None
+        raise InvalidTypeError(
+            f"{name} must be an iterable, not {type(values).__name__}", field=name
+        ) from None
 
 
 def _hits(found: _engine.Found, query: int) -> _Steps[list[TranslationMemoryHit]]:
@@ -116,10 +122,11 @@ def _hits(found: _engine.Found, query: int) -> _Steps[list[TranslationMemoryHit]
 
 
 class TranslationMemory:
-    """A translation memory in this process, for synchronous code: scripts, notebooks, worker threads.
+    """A translation memory in this process, for synchronous code: scripts, notebooks, worker
+    threads.
 
-    All methods may be called from any thread at any time. A search sees all changes whose calls returned before it
-    began, and none that are half done.
+    All methods may be called from any thread at any time. A search sees all changes whose calls
+    returned before it began, and none that are half done.
 
     Args:
         entries: What it holds at first.
@@ -169,20 +176,26 @@ class TranslationMemory:
         check_signal(signal)
         return self._memory.add(entry)
 
-    def add_many(self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None) -> range:
+    def add_many(
+        self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None
+    ) -> range:
         """Adds all entries or, after an error, none. The iterable is read as a stream.
 
         Returns:
             The ids of the entries, in order.
 
         Raises:
-            InvalidTypeError: Not an iterable, or one of the items is no entry; `position` says which.
-            InvalidValueError: The metadata of an entry was changed to something that is not allowed.
+            InvalidTypeError: Not an iterable, or one of the items is no entry; `position` says
+                which.
+            InvalidValueError: The metadata of an entry was changed to something that is not
+                allowed.
             AbortedError: `signal` was set before the entries were shown.
         """
         return _run(self._add_many(entries, signal))
 
-    def _add_many(self, entries: Iterable[TranslationMemoryEntry], signal: Signal | None) -> _Steps[range]:
+    def _add_many(
+        self, entries: Iterable[TranslationMemoryEntry], signal: Signal | None
+    ) -> _Steps[range]:
         check_signal(signal)
         batch = _engine.Batch()
         iterator = _iterator("entries", entries)
@@ -198,8 +211,11 @@ class TranslationMemory:
         check_signal(signal)
         return range(*self._memory.publish(batch))
 
-    def replace(self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> None:
-        """Puts another entry in the place of one. It has the same id and the same place in the order.
+    def replace(
+        self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None
+    ) -> None:
+        """Puts another entry in the place of one. It has the same id and the same place in the
+        order.
 
         Raises:
             UnknownEntryError: No entry has the id.
@@ -217,7 +233,8 @@ class TranslationMemory:
             InvalidTypeError: It is no id.
             AbortedError: `signal` was set before.
         """
-        self.remove_many((id,), signal=signal)
+        check_signal(signal)
+        self._memory.remove(id)
 
     def remove_many(self, ids: Iterable[int], *, signal: Signal | None = None) -> None:
         """Removes all these entries or, after an error, none.
@@ -237,9 +254,9 @@ class TranslationMemory:
             yield None
             check_signal(signal)
         if len(batch) <= _FEW:
-            self._memory.remove(batch)
+            self._memory.remove_many(batch)
         else:
-            yield lambda flag: self._memory.remove(batch, flag)
+            yield lambda flag: self._memory.remove_many(batch, flag)
 
     def search(
         self,
@@ -253,12 +270,15 @@ class TranslationMemory:
         min_score: float = 0.2,
         signal: Signal | None = None,
     ) -> list[TranslationMemoryHit]:
-        """The entries whose sources are most like `query`: score descending, then in order of insertion.
+        """The entries whose sources are most like `query`: score descending, then in order of
+        insertion.
 
         Args:
             query: A text with at least one character that is not white space.
-            source_language: Only entries with this source language, compared without regard to case.
-            target_language: Only entries with this target language, compared without regard to case.
+            source_language: Only entries with this source language, compared without regard to
+                case.
+            target_language: Only entries with this target language, compared without regard to
+                case.
             domain: Only entries with exactly this domain.
             namespace: Only entries with exactly this namespace.
             max_hits: How many hits at the most; at least 1.
@@ -267,11 +287,14 @@ class TranslationMemory:
 
         Raises:
             InvalidTypeError: An argument has a wrong type.
-            InvalidValueError: `query` is white space (`empty_text`), or `max_hits` or `min_score` out of range.
+            InvalidValueError: `query` is white space (`empty_text`), or `max_hits` or `min_score`
+                out of range.
             AbortedError: `signal` was set before the search was done.
         """
         check_query(query)
-        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        options = check_options(
+            source_language, target_language, domain, namespace, max_hits, min_score
+        )
         check_signal(signal)
         return _run(_hits(self._memory.search(query, options, None, signal), 0))
 
@@ -294,9 +317,12 @@ class TranslationMemory:
             queries: The texts to look up.
             threads: How many threads to search on; as many as there are processors if None.
 
-        The other arguments and the errors are those of `search`; `position` says which query is at fault.
+        The other arguments and the errors are those of `search`; `position` says which query is at
+        fault.
         """
-        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        options = check_options(
+            source_language, target_language, domain, namespace, max_hits, min_score
+        )
         return _run(self._search_many(queries, options, threads, signal))
 
     def _find_many(
@@ -342,12 +368,15 @@ class TranslationMemory:
         """What `search_many` finds, as arrays, for bulk work.
 
         Returns:
-            The ids, `int64[n, max_hits]`, and the scores, `float64[n, max_hits]`, of the hits of each of the n
-            queries, best first. Where a query has fewer hits, the id is −1 and the score 0.
+            The ids, `int64[n, max_hits]`, and the scores, `float64[n, max_hits]`, of the hits of
+            each of the n queries, best first. Where a query has fewer hits, the id is −1 and the
+            score 0.
 
         The arguments and the errors are those of `search_many`.
         """
-        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        options = check_options(
+            source_language, target_language, domain, namespace, max_hits, min_score
+        )
         return _run(self._search_arrays(queries, options, threads, signal))
 
     def _search_arrays(
@@ -376,21 +405,21 @@ class TranslationMemory:
 def _slices(snapshot: _engine.Snapshot) -> Iterator[list[tuple[int, TranslationMemoryEntry]]]:
     start = 0
     while items := snapshot.entries(start, _SLICE):
-        yield [(id, entry_from_engine(fields)) for id, fields in items]
+        yield [(number, entry_from_engine(fields)) for number, fields in items]
         start = items[-1][0] + 1
 
 
 class InMemoryTranslationMemoryStore:
     """A translation memory in this process, for asynchronous code.
 
-    It is a `TranslationMemoryStore`, and has the methods of `TranslationMemory` with the same arguments, results and
-    errors. None of them keeps the event loop from other tasks for more than about a millisecond, whatever the size of
-    the memory, the batch or the result. The same memory may be used from other threads and event loops at the same
-    time.
+    It is a `TranslationMemoryStore`, and has the methods of `TranslationMemory` with the same
+    arguments, results and errors. None of them keeps the event loop from other tasks for more than
+    about a millisecond, whatever the size of the memory, the batch or the result. The same memory
+    may be used from other threads and event loops at the same time.
 
     Args:
-        entries: What it holds at first. They are added before the constructor returns; in a running event loop, make
-            the store empty and await `add_many`.
+        entries: What it holds at first. They are added before the constructor returns; in a running
+            event loop, make the store empty and await `add_many`.
     """
 
     __slots__ = ("__weakref__", "memory")
@@ -433,11 +462,15 @@ class InMemoryTranslationMemoryStore:
             return await _on_thread(lambda flag: self.memory._memory.add(entry, flag))  # type: ignore[no-any-return]
         return self.memory._memory.add(entry)
 
-    async def add_many(self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None) -> range:
+    async def add_many(
+        self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None
+    ) -> range:
         """As `TranslationMemory.add_many`."""
         return await _run_async(self.memory._add_many(entries, signal))
 
-    async def replace(self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> None:
+    async def replace(
+        self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None
+    ) -> None:
         """As `TranslationMemory.replace`."""
         check_signal(signal)
         if _is_long(entry):
@@ -467,10 +500,12 @@ class InMemoryTranslationMemoryStore:
     ) -> list[TranslationMemoryHit]:
         """As `TranslationMemory.search`."""
         check_query(query)
-        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        options = check_options(
+            source_language, target_language, domain, namespace, max_hits, min_score
+        )
         check_signal(signal)
         memory = self.memory._memory
-        found = None if len(query) > _LONG else memory.search(query, options, seconds=_SLICE)
+        found = None if len(query) > _LONG else memory.search_within(_SEARCH, query, options)
         if found is None:
             found = await _on_thread(lambda flag: memory.search(query, options, flag, signal))
         return await _run_async(_hits(found, 0))
@@ -489,7 +524,9 @@ class InMemoryTranslationMemoryStore:
         signal: Signal | None = None,
     ) -> list[list[TranslationMemoryHit]]:
         """As `TranslationMemory.search_many`."""
-        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        options = check_options(
+            source_language, target_language, domain, namespace, max_hits, min_score
+        )
         return await _run_async(self.memory._search_many(queries, options, threads, signal))
 
     async def search_arrays(
@@ -506,7 +543,9 @@ class InMemoryTranslationMemoryStore:
         signal: Signal | None = None,
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64]]:
         """As `TranslationMemory.search_arrays`."""
-        options = check_options(source_language, target_language, domain, namespace, max_hits, min_score)
+        options = check_options(
+            source_language, target_language, domain, namespace, max_hits, min_score
+        )
         return await _run_async(self.memory._search_arrays(queries, options, threads, signal))
 
     def stats(self) -> MemoryStats:
@@ -515,4 +554,6 @@ class InMemoryTranslationMemoryStore:
 
 
 def _is_long(entry: TranslationMemoryEntry) -> bool:
-    return isinstance(entry, TranslationMemoryEntry) and len(entry.source) + len(entry.target) > _LONG
+    return (
+        isinstance(entry, TranslationMemoryEntry) and len(entry.source) + len(entry.target) > _LONG
+    )

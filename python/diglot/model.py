@@ -21,7 +21,8 @@ class TranslationMemoryEntry:
     An entry is checked when it is made, and so is everything that is added to a memory.
 
     Attributes:
-        source: The text that lookups compare with. It needs at least one character that is not white space.
+        source: The text that lookups compare with. It needs at least one character that is not
+            white space.
         target: Its translation; the same holds.
         source_language: Language tag of the source, such as `en` or `zh-CN`.
         target_language: Language tag of the target.
@@ -30,13 +31,14 @@ class TranslationMemoryEntry:
         source_id: Where the pair came from.
         created_at: When it was made, in ISO 8601. Kept as given.
         notes: A remark for people.
-        metadata: Anything that JSON can hold, under `str` keys. The entry keeps a copy, in which tuples are lists and
-            mappings are dicts.
+        metadata: Anything that JSON can hold, under `str` keys. The entry keeps a copy, in which
+            tuples are lists and mappings are dicts.
 
     Raises:
         InvalidTypeError: A field has a wrong type.
-        InvalidValueError: `source` or `target` is empty or white space (`empty_text`), a text is not valid Unicode
-            (`lone_surrogate`), or JSON cannot hold the metadata. The message names the field, and the path in it.
+        InvalidValueError: `source` or `target` is empty or white space (`empty_text`), a text is
+            not valid Unicode (`lone_surrogate`), or JSON cannot hold the metadata. The message
+            names the field, and the path in it.
     """
 
     source: str
@@ -57,16 +59,20 @@ class TranslationMemoryEntry:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TranslationMemoryEntry:
-        """Makes an entry from a mapping with snake_case (`source_language`) or camelCase (`sourceLanguage`) keys.
+        """Makes an entry from a mapping with snake_case (`source_language`) or camelCase
+        (`sourceLanguage`) keys.
 
         Raises:
             InvalidTypeError: `values` is no mapping, or a field has a wrong type.
-            InvalidValueError: A key is unknown (`unknown_field`), `source` or `target` is missing (`missing_field`), a
-                field is given under both names, or has a value that is not allowed.
+            InvalidValueError: A key is unknown (`unknown_field`), `source` or `target` is missing
+                (`missing_field`), a field is given under both names, or has a value that is not
+                allowed.
         """
         if not isinstance(values, Mapping):
-            raise InvalidTypeError(f"an entry must be made from a mapping, not {type(values).__name__}", field="values")
-        arguments = snake_case_keys(values, _FIELDS)
+            raise InvalidTypeError(
+                f"an entry must be made from a mapping, not {type(values).__name__}", field="values"
+            )
+        arguments = snake_case_keys(values, _KEYS)
         for name in ("source", "target"):
             if name not in arguments:
                 raise InvalidValueError(f"{name} is missing", code="missing_field", field=name)
@@ -74,7 +80,7 @@ class TranslationMemoryEntry:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are not None, under their snake_case names. The metadata is a copy."""
-        values = {name: getattr(self, name) for name in _NAMES}
+        values = {name: getattr(self, name) for name in ENTRY_FIELDS}
         values["metadata"] = deepcopy(self.metadata)
         return {name: value for name, value in values.items() if value is not None}
 
@@ -94,7 +100,9 @@ class TranslationMemoryHit:
     id: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The hit as plain data: `id`, `score`, and `entry` as `TranslationMemoryEntry.to_dict` has it."""
+        """The hit as plain data: `id`, `score`, and `entry` as `TranslationMemoryEntry.to_dict` has
+        it.
+        """
         return {"id": self.id, "score": self.score, "entry": self.entry.to_dict()}
 
 
@@ -104,8 +112,8 @@ class MemoryStats:
 
     Attributes:
         entries: Entries that can be found.
-        rows: Distinct normalized sources, counted in each segment by itself. Removed entries count until their room is
-            reclaimed.
+        rows: Distinct normalized sources, counted in each segment by itself. Removed entries count
+            until their room is reclaimed.
         segments: Immutable parts of the index.
         live: Entries that are not in a segment yet.
         removed: Entries that were removed and still take room.
@@ -141,19 +149,23 @@ def snake_case_keys(values: Mapping[str, Any], names: Mapping[str, str]) -> dict
         name = names.get(key) if isinstance(key, str) else None
         if name is None:
             allowed = ", ".join(dict.fromkeys(names.values()))
-            message = f"{key!r} is not a known field; allowed are {allowed} (or their camelCase forms)"
+            message = (
+                f"{key!r} is not a known field; allowed are {allowed} (or their camelCase forms)"
+            )
             raise InvalidValueError(message, code="unknown_field", field=str(key))
         if name in result:
-            raise InvalidValueError(f"{name} is given twice, in snake_case and in camelCase", field=name)
+            raise InvalidValueError(
+                f"{name} is given twice, in snake_case and in camelCase", field=name
+            )
         result[name] = value
     return result
 
 
-_NAMES = tuple(field.name for field in fields(TranslationMemoryEntry))
-_FIELDS = name_table(_NAMES)
+ENTRY_FIELDS = tuple(field.name for field in fields(TranslationMemoryEntry))
+_KEYS = name_table(ENTRY_FIELDS)
 
-# What leaves the engine was checked on its way in. Filling the slots directly makes an entry in a third of the time
-# that its constructor takes.
+# What leaves the engine was checked on its way in. Filling the slots directly makes an entry in a
+# third of the time that its constructor takes.
 _new = object.__new__
 (
     _set_source,
@@ -166,7 +178,7 @@ _new = object.__new__
     _set_created_at,
     _set_notes,
     _set_metadata,
-) = (TranslationMemoryEntry.__dict__[name].__set__ for name in _NAMES)
+) = (TranslationMemoryEntry.__dict__[name].__set__ for name in ENTRY_FIELDS)
 _set_entry, _set_score, _set_id = (
     TranslationMemoryHit.__dict__[name].__set__ for name in ("entry", "score", "id")
 )

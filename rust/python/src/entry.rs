@@ -111,13 +111,14 @@ fn optional<'py>(
 
 /// Checks the fields of an entry. Returns its metadata as JSON text, if it has any.
 #[pyfunction]
-#[pyo3(signature = (entry, /))]
-pub(crate) fn check_entry(entry: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    let fields = Fields::read(entry, At::Single)?;
+#[pyo3(signature = (entry, position=None, /))]
+pub(crate) fn check_entry(entry: &Bound<'_, PyAny>, position: Option<usize>) -> PyResult<Option<String>> {
+    let at = position.map_or(At::Single, |position| At::Item("entries", position));
+    let fields = Fields::read(entry, at)?;
     let borrowed = fields.entry()?;
     for (field, text) in [("source", borrowed.source), ("target", borrowed.target)] {
         if text.chars().all(diglot_engine::text::is_white_space) {
-            return Err(errors::engine(entry.py(), &Error::EmptyText { field }, At::Single));
+            return Err(errors::engine(entry.py(), &Error::EmptyText { field }, at));
         }
     }
     Ok(fields.metadata)

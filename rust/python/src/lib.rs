@@ -14,6 +14,10 @@ mod text;
 /// The Rust side of diglot. Private: use the names that `diglot` itself exports.
 #[pyo3::pymodule]
 mod _engine {
+    #[allow(non_upper_case_globals)]
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
     #[pymodule_export]
     use crate::batch::{Batch, Ids, Queries};
     #[pymodule_export]

@@ -100,9 +100,15 @@ impl Memory {
         .map_err(|failure| errors::engine(py, &failure, At::Single))
     }
 
+    /// Removes an entry.
+    fn remove(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<()> {
+        let id = entry::id(id, At::Single)?;
+        py.detach(|| self.0.remove(&[id])).map_err(|failure| errors::engine(py, &failure, At::Single))
+    }
+
     /// Removes entries, all or none.
     #[pyo3(signature = (ids, flag=None))]
-    fn remove(&self, py: Python<'_>, ids: &Ids, flag: Option<&CancelFlag>) -> PyResult<()> {
+    fn remove_many(&self, py: Python<'_>, ids: &Ids, flag: Option<&CancelFlag>) -> PyResult<()> {
         py.detach(|| {
             flag.map_or(Ok(()), CancelFlag::commit)?;
             self.0.remove(&ids.get())
@@ -110,8 +116,8 @@ impl Memory {
         .map_err(|failure| errors::engine(py, &failure, At::Single))
     }
 
-    /// The best hits for a query; or `None` if they were not found within `seconds`.
-    #[pyo3(signature = (query, options, flag=None, signal=None, seconds=None))]
+    /// The best hits for a query, found without the GIL.
+    #[pyo3(signature = (query, options, flag=None, signal=None))]
     fn search(
         &self,
         py: Python<'_>,
@@ -119,18 +125,26 @@ impl Memory {
         options: Options<'_>,
         flag: Option<&CancelFlag>,
         signal: Option<Py<PyAny>>,
-        seconds: Option<f64>,
+    ) -> PyResult<Found> {
+        let query = errors::utf8("query", query, At::Single)?;
+        let options = options.read()?;
+        let found = detached(py, flag, signal.as_ref(), |control| {
+            self.0.search(query, &options, control).map_err(|failure| (At::Single, failure))
+        })?;
+        Ok(Found(vec![found]))
+    }
+
+    /// The best hits for a query, found with the GIL held; `None` if that takes more than `seconds`. On an event loop
+    /// it can take longer to get the GIL back than most searches take.
+    fn search_within(
+        &self,
+        py: Python<'_>,
+        seconds: f64,
+        query: &Bound<'_, PyString>,
+        options: Options<'_>,
     ) -> PyResult<Option<Found>> {
         let query = errors::utf8("query", query, At::Single)?;
         let options = options.read()?;
-        let Some(seconds) = seconds else {
-            let search = |control: Control<'_>| self.0.search(query, &options, control);
-            let found = detached(py, flag, signal.as_ref(), |control| {
-                search(control).map_err(|failure| (At::Single, failure))
-            })?;
-            return Ok(Some(Found(vec![found])));
-        };
-        // Kept attached: on an event loop it would take longer to get the GIL back than most searches take.
         let until = Instant::now() + Duration::from_secs_f64(seconds);
         match self.0.search(query, &options, Control::new(&|| Instant::now() >= until)) {
             Ok(found) => Ok(Some(Found(vec![found]))),

@@ -1,0 +1,273 @@
+"""The Rust side of diglot. Private: use the names that `diglot` itself exports."""
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias, final
+
+from diglot.model import TranslationMemoryEntry
+from diglot.store import Signal
+
+__all__ = [
+    "Batch",
+    "CancelFlag",
+    "Found",
+    "Ids",
+    "Memory",
+    "Queries",
+    "Snapshot",
+    "__version__",
+    "check_entry",
+    "normalize",
+    "similarity",
+    "tokens",
+    "trigrams",
+]
+
+__version__: Final[str]
+
+# The ten fields of an entry in the order of the class, the metadata as JSON text.
+_Fields: TypeAlias = tuple[
+    str,
+    str,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+]
+
+# source_language, target_language, domain, namespace, max_hits, min_score; as
+# `diglot.store.SearchOptions` has them.
+_Options: TypeAlias = tuple[str | None, str | None, str | None, str | None, int, float]
+
+def normalize(text: str, /) -> str:
+    """The form in which texts are compared: NFKC, lower case, white space trimmed and folded.
+
+    Raises:
+        InvalidTypeError: `text` is no `str`.
+        InvalidValueError: It has a lone surrogate.
+    """
+
+def tokens(text: str, /) -> list[str]:
+    """The tokens of a text's normalized form, in order: its runs of letters and numbers.
+
+    Raises:
+        As `normalize`.
+    """
+
+def trigrams(text: str, /) -> list[str]:
+    """The trigrams of a text's normalized form, in order: every three consecutive code points.
+
+    A form of three or fewer is one trigram, the form itself.
+
+    Raises:
+        As `normalize`.
+    """
+
+def similarity(a: str, b: str, /) -> float:
+    """How alike two texts are, from 0 to 1: the score that a search for one gives the other.
+
+    It is 1 if their normalized forms are equal, otherwise the larger of two Dice coefficients over
+    multisets, one of the tokens, one of the trigrams.
+
+    Raises:
+        As `normalize`.
+    """
+
+def check_entry(entry: TranslationMemoryEntry, position: int | None = None, /) -> str | None:
+    """Checks the fields of an entry, and returns its metadata as JSON text. Errors name `position`.
+
+    Raises:
+        InvalidTypeError: A field has a wrong type.
+        InvalidValueError: A field has a value that is not allowed.
+    """
+
+@final
+class CancelFlag:
+    """Tells a worker thread that nobody waits for it any more, or the waiting side that it is too
+    late to say so.
+    """
+
+    def __new__(cls) -> CancelFlag: ...
+    def set(self) -> bool:
+        """Asks the operation to stop. Returns whether that came in time."""
+
+    def is_set(self) -> bool:
+        """Whether the operation was asked to stop in time."""
+
+@final
+class Queries:
+    """The queries of one `Memory.search_many`."""
+
+    def __new__(cls) -> Queries: ...
+    def extend(self, iterator: Iterator[str], seconds: float) -> bool:
+        """Adds the strings of an iterator for at most about `seconds`. Returns whether there are no
+        more.
+
+        Raises:
+            InvalidTypeError: An item is no `str`; `position` says which.
+            InvalidValueError: An item has a lone surrogate.
+        """
+
+    def __len__(self) -> int: ...
+
+@final
+class Ids:
+    """The ids of one `Memory.remove_many`."""
+
+    def __new__(cls) -> Ids: ...
+    def extend(self, iterator: Iterator[int], seconds: float) -> bool:
+        """Adds the ids of an iterator for at most about `seconds`. Returns whether there are no
+        more.
+
+        Raises:
+            InvalidTypeError: An item is no integer; `position` says which.
+            UnknownEntryError: An item is a number that no entry can have.
+        """
+
+    def __len__(self) -> int: ...
+
+@final
+class Batch:
+    """Entries on their way into a memory.
+
+    `extend` copies them, `absorb` checks and analyses what was copied, `prepare` makes them
+    searchable, and `Memory.publish` shows them, all at once.
+    """
+
+    def __new__(cls) -> Batch: ...
+    def extend(self, iterator: Iterator[TranslationMemoryEntry], seconds: float) -> bool:
+        """Copies entries for at most about `seconds`, or until it is time to `absorb` them.
+
+        Returns:
+            Whether there are no more.
+
+        Raises:
+            InvalidTypeError: An item is no entry; `position` says which.
+            InvalidValueError: An entry's metadata was changed to something that is not allowed.
+        """
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were copied and not yet absorbed."""
+
+    def absorb(self, flag: CancelFlag | None = None, signal: Signal | None = None) -> None:
+        """Checks and analyses what was copied, without the GIL.
+
+        Raises:
+            AbortedError: `flag` or `signal` was set. The batch is of no use any more.
+            InvalidValueError: An entry is too long.
+        """
+
+    def prepare(self, flag: CancelFlag | None = None, signal: Signal | None = None) -> None:
+        """Makes what was absorbed ready for `Memory.publish`, without the GIL.
+
+        Raises:
+            AbortedError: `flag` or `signal` was set. The batch is of no use any more.
+        """
+
+    def __len__(self) -> int: ...
+
+@final
+class Found:
+    """The hits of one or many queries, turned into Python objects as far as they are asked for."""
+
+    def __len__(self) -> int:
+        """How many queries there were."""
+
+    def count(self, query: int) -> int:
+        """How many hits a query has."""
+
+    def hits(self, query: int, start: int, stop: int) -> list[tuple[int, float, _Fields]]:
+        """Some hits of a query, best first: id, score, fields."""
+
+    def arrays(self, start: int, stop: int, width: int) -> tuple[bytes, bytes]:
+        """Ids (`int64`) and scores (`float64`) of the hits of some queries, `width` to a query, in
+        native byte order.
+
+        Where there is no hit, the id is −1 and the score 0.
+        """
+
+@final
+class Memory:
+    """A translation memory."""
+
+    def __new__(cls) -> Memory: ...
+    def __len__(self) -> int: ...
+    def add(self, entry: TranslationMemoryEntry, flag: CancelFlag | None = None) -> int:
+        """Adds an entry, and returns its id. `flag` is committed to before."""
+
+    def publish(self, batch: Batch) -> tuple[int, int]:
+        """Shows the entries of a prepared batch. Returns their first id and the one after their
+        last.
+        """
+
+    def replace(
+        self, id: int, entry: TranslationMemoryEntry, flag: CancelFlag | None = None
+    ) -> None:
+        """Puts an entry in the place of another. `flag` is committed to before."""
+
+    def remove(self, id: int) -> None:
+        """Removes an entry."""
+
+    def remove_many(self, ids: Ids, flag: CancelFlag | None = None) -> None:
+        """Removes entries, all or none. `flag` is committed to before."""
+
+    def search(
+        self,
+        query: str,
+        options: _Options,
+        flag: CancelFlag | None = None,
+        signal: Signal | None = None,
+    ) -> Found:
+        """The best hits for a query, found without the GIL."""
+
+    def search_within(self, seconds: float, query: str, options: _Options) -> Found | None:
+        """The best hits for a query, found with the GIL held; None if that takes more than
+        `seconds`.
+        """
+
+    def search_many(
+        self,
+        queries: Queries,
+        options: _Options,
+        threads: int | None = None,
+        flag: CancelFlag | None = None,
+        signal: Signal | None = None,
+    ) -> Found:
+        """The best hits for many queries over one state of the memory, found without the GIL."""
+
+    def snapshot(self) -> Snapshot:
+        """The state right now."""
+
+    def stats(self) -> tuple[int, int, int, int, int, dict[str, int]]:
+        """Counts (entries, rows, segments, live entries, removed entries) and the bytes of each
+        part.
+        """
+
+    def settle(self) -> None:
+        """Waits until background work has nothing left to do. For tests and benches."""
+
+    def internal_validate(self) -> None:
+        """Checks the invariants of every structure. For tests."""
+
+@final
+class Snapshot:
+    """A memory's state at one moment."""
+
+    def __len__(self) -> int: ...
+    def get(self, id: int) -> _Fields:
+        """The fields of an entry.
+
+        Raises:
+            UnknownEntryError: No entry has the id.
+        """
+
+    def entries(self, start: int, seconds: float) -> list[tuple[int, _Fields]]:
+        """Ids and fields of entries in insertion order, from the first whose id is at least
+        `start`.
+
+        They are as many as can be read within about `seconds`, and at least one if there is one.
+        """
