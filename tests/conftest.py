@@ -1,0 +1,28 @@
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT.parent / "shared"
+
+sys.path.insert(0, str(ROOT / "examples"))
+pytest.register_assert_rewrite("diglot.testing")
+
+# A shared machine can be slow at any time, which is no reason for a test to fail.
+COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("default", max_examples=25, **COMMON)
+settings.register_profile("thorough", max_examples=500, **COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def conformance(name):
+    """The lines of a file of recorded answers of the reference."""
+    path = SHARED / "conformance" / name
+    if not path.exists():
+        pytest.skip(f"the folder {path.parent} is missing: nothing to compare with")
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]

@@ -1,0 +1,96 @@
+import copy
+import pickle
+import re
+
+import pytest
+
+import diglot.errors
+from diglot import (
+    AbortedError,
+    DiglotError,
+    InvalidTypeError,
+    InvalidValueError,
+    TranslationMemory,
+    TranslationMemoryEntry,
+    UnknownEntryError,
+    lookup_memory,
+    normalize,
+    similarity,
+    tokens,
+    trigrams,
+)
+
+
+class Set:
+    def is_set(self):
+        return True
+
+
+def missing_parameter():
+    lookup_memory(TranslationMemory()).gather().send(None)
+
+
+# Every code, and how it comes about.
+CAUSES = {
+    "invalid_type": lambda: TranslationMemory().add("text"),
+    "invalid_value": lambda: TranslationMemory().search("a", max_hits=0),
+    "empty_text": lambda: TranslationMemory().search(" "),
+    "lone_surrogate": lambda: TranslationMemory().search("\udc00"),
+    "text_too_long": lambda: TranslationMemory().add(
+        TranslationMemoryEntry("a" * (2**28 + 1), "b")
+    ),
+    "unknown_field": lambda: TranslationMemoryEntry.from_dict({"a": "b"}),
+    "missing_field": missing_parameter,
+    "unknown_entry": lambda: TranslationMemory().get(0),
+    "aborted": lambda: TranslationMemory().search("a", signal=Set()),
+}
+
+
+def documented():
+    return dict(re.findall(r"^\| `(\w+)` \| `(\w+)` \|", diglot.errors.__doc__, re.MULTILINE))
+
+
+def test_every_documented_code_has_a_cause():
+    assert list(documented()) == list(CAUSES)
+
+
+@pytest.mark.parametrize("code", CAUSES)
+def test_codes_and_classes_are_as_documented(code):
+    with pytest.raises(DiglotError) as caught:
+        CAUSES[code]()
+    assert caught.value.code == code
+    assert type(caught.value).__name__ == documented()[code]
+    assert str(caught.value)
+
+
+def test_errors_are_of_the_builtin_kinds_too():
+    assert issubclass(InvalidValueError, ValueError)
+    assert issubclass(InvalidTypeError, TypeError)
+    assert issubclass(UnknownEntryError, LookupError)
+    for kind in (InvalidValueError, InvalidTypeError, UnknownEntryError, AbortedError):
+        assert issubclass(kind, DiglotError)
+
+
+@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_errors_can_be_pickled_and_copied(again):
+    with pytest.raises(InvalidValueError) as caught:
+        TranslationMemory().search_many(["a", " "])
+    error = again(caught.value)
+    assert type(error) is InvalidValueError
+    assert (error.code, error.field, error.position) == ("empty_text", "query", 1)
+    assert str(error) == str(caught.value)
+
+
+@pytest.mark.parametrize("function", [normalize, tokens, trigrams])
+def test_text_functions_check_their_argument(function):
+    with pytest.raises(InvalidTypeError, match="text must be a str, not bytes"):
+        function(b"a")
+    with pytest.raises(InvalidValueError, match="text has a lone surrogate at character 1"):
+        function("a\ud800")
+
+
+def test_similarity_names_the_argument_at_fault():
+    with pytest.raises(InvalidTypeError, match="a must be a str, not NoneType"):
+        similarity(None, "b")
+    with pytest.raises(InvalidValueError, match="b has a lone surrogate"):
+        similarity("a", "\udfff")

@@ -1,0 +1,303 @@
+import asyncio
+import random
+import re
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diglot import (
+    AbortedError,
+    InMemoryTranslationMemoryStore,
+    InvalidTypeError,
+    InvalidValueError,
+    TranslationMemoryEntry,
+    TranslationMemoryHit,
+    lookup_memory,
+)
+from diglot._tags import neutralize_tags
+from diglot.lookup import _two_decimals
+
+ENTRY = TranslationMemoryEntry(
+    "Save changes",
+    "변경 사항 저장",
+    source_language="en",
+    target_language="ko",
+    domain="ui",
+    namespace="editor",
+    source_id="menu.save",
+    created_at="2024-05-06T07:08:09Z",
+    notes="",
+    metadata={"reviewed": True},
+)
+
+
+def gather(source, *arguments, **keywords):
+    return asyncio.run(source.gather(*arguments, **keywords))
+
+
+@pytest.fixture
+def source():
+    return lookup_memory(InMemoryTranslationMemoryStore([ENTRY]))
+
+
+class Recording:
+    """A store that remembers what it was asked."""
+
+    def __init__(self, hits=()):
+        self.hits = list(hits)
+        self.calls = []
+
+    async def search(self, query, **options):
+        self.calls.append((query, options))
+        return self.hits
+
+
+def test_describes_itself(source):
+    assert source.name == "lookup-memory"
+    assert source.mode == "passive"
+    assert source.description
+    parameters = source.parameters
+    assert parameters["required"] == ["query"]
+    assert list(parameters["properties"]) == [
+        "query",
+        "source_language",
+        "target_language",
+        "domain",
+        "namespace",
+        "max_hits",
+        "min_score",
+    ]
+    parameters["properties"].clear()
+    assert source.parameters["properties"]
+
+
+def test_returns_text_and_data(source):
+    result = gather(source, query="save changes ")
+    assert result.content == (
+        "# Translation memory matches: save changes\n"
+        "\n"
+        "## 1. Score: 1.00\n"
+        "Source: Save changes\n"
+        "Target: 변경 사항 저장\n"
+        "Source language: en\n"
+        "Target language: ko\n"
+        "Domain: ui\n"
+        "Namespace: editor\n"
+        "Source id: menu.save\n"
+        "Created at: 2024-05-06T07:08:09Z"
+    )
+    assert result.metadata == {
+        "query": "save changes",
+        "hit_count": 1,
+        "hits": [{"id": 0, "score": 1.0, "entry": ENTRY.to_dict()}],
+    }
+
+
+def test_finds_nothing(source):
+    assert gather(source, query="☃").content == "No translation memory matches found for: ☃"
+    for query in ("", " \t\u3000\ufeff"):
+        result = gather(source, query=query)
+        assert result.content == "No translation memory matches found for an empty query."
+        assert result.metadata == {"query": "", "hit_count": 0, "hits": []}
+
+
+def test_asks_the_store_what_the_model_asked():
+    store = Recording()
+    source = lookup_memory(store, max_hits=7, min_score=0.5)
+    signal = asyncio.Event()
+    gather(source, {"query": " a\u0085 "}, signal=signal)
+    filters = dict.fromkeys(["source_language", "target_language", "domain", "namespace"])
+    options = {**filters, "max_hits": 7, "min_score": 0.5, "signal": signal}
+    assert store.calls.pop() == ("a\u0085", options)
+    gather(
+        source,
+        {
+            "query": "a",
+            "sourceLanguage": " en ",
+            "target_language": "\n",
+            "domain": "",
+            "namespace": None,
+            "maxHits": 50,
+            "minScore": 1,
+        },
+    )
+    options = {**filters, "source_language": "en", "max_hits": 50, "min_score": 1.0}
+    assert store.calls.pop() == ("a", {**options, "signal": None})
+    gather(source, query="a", max_hits=3.0, min_score=None)
+    assert store.calls.pop()[1]["max_hits"] == 3
+    assert not store.calls
+
+
+@pytest.mark.parametrize(
+    ("params", "kind", "code", "field"),
+    [
+        ({}, InvalidValueError, "missing_field", "query"),
+        ({"query": None}, InvalidValueError, "missing_field", "query"),
+        ({"query": 5}, InvalidTypeError, "invalid_type", "query"),
+        ({"query": "a", "limit": 5}, InvalidValueError, "unknown_field", "limit"),
+        (
+            {"query": "a", "maxContentChars": 9},
+            InvalidValueError,
+            "unknown_field",
+            "maxContentChars",
+        ),
+        (
+            {"query": "a", "max_hits": 1, "maxHits": 1},
+            InvalidValueError,
+            "invalid_value",
+            "max_hits",
+        ),
+        ({"query": "a", "max_hits": 0}, InvalidValueError, "invalid_value", "max_hits"),
+        ({"query": "a", "max_hits": 51}, InvalidValueError, "invalid_value", "max_hits"),
+        ({"query": "a", "max_hits": 2.5}, InvalidTypeError, "invalid_type", "max_hits"),
+        ({"query": "a", "max_hits": True}, InvalidTypeError, "invalid_type", "max_hits"),
+        ({"query": "a", "max_hits": "5"}, InvalidTypeError, "invalid_type", "max_hits"),
+        ({"query": "a", "min_score": -0.1}, InvalidValueError, "invalid_value", "min_score"),
+        ({"query": "a", "min_score": 1.1}, InvalidValueError, "invalid_value", "min_score"),
+        ({"query": "a", "min_score": False}, InvalidTypeError, "invalid_type", "min_score"),
+        ({"query": "a", "domain": 5}, InvalidTypeError, "invalid_type", "domain"),
+        ([("query", "a")], InvalidTypeError, "invalid_type", "params"),
+        ("a", InvalidTypeError, "invalid_type", "params"),
+    ],
+)
+def test_refuses_bad_parameters(source, params, kind, code, field):
+    with pytest.raises(kind) as caught:
+        gather(source, params)
+    assert (caught.value.code, caught.value.field) == (code, field)
+
+
+def test_takes_parameters_in_one_way_at_a_time(source):
+    with pytest.raises(InvalidValueError, match="given twice"):
+        gather(source, {"query": "a"}, domain="ui")
+
+
+def test_stops_when_the_signal_is_set(source):
+    class Set:
+        def is_set(self):
+            return True
+
+    for query in ("Save", " "):
+        with pytest.raises(AbortedError):
+            gather(source, query=query, signal=Set())
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({"max_hits": 0}, InvalidValueError),
+        ({"max_hits": 51}, InvalidValueError),
+        ({"max_hits": 2.0}, InvalidTypeError),
+        ({"min_score": 2}, InvalidValueError),
+        ({"min_score": "0"}, InvalidTypeError),
+        ({"max_content_chars": 0}, InvalidValueError),
+        ({"max_content_chars": True}, InvalidTypeError),
+    ],
+)
+def test_refuses_bad_options(options, kind):
+    with pytest.raises(kind) as caught:
+        lookup_memory(InMemoryTranslationMemoryStore(), **options)
+    assert caught.value.field == next(iter(options))
+
+
+def test_needs_a_store():
+    with pytest.raises(InvalidTypeError, match="dict has no method search"):
+        lookup_memory({})
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 30, 60, 10**9])
+def test_content_is_bounded_in_code_points(limit):
+    entry = TranslationMemoryEntry("💾" * 40, "🗄" * 40)
+    store = InMemoryTranslationMemoryStore([entry])
+    whole = gather(lookup_memory(store), query="💾" * 40).content
+    content = gather(lookup_memory(store, max_content_chars=limit), query="💾" * 40).content
+    assert len(content) == min(limit, len(whole))
+    if limit < len(whole):
+        assert content == (whole[: max(0, limit - 3)] + "...")[:limit] or limit < 3
+        assert content.endswith("..."[:limit])
+    else:
+        assert content == whole
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [
+        (0, "0.00"),
+        (1.0, "1.00"),
+        (5 / 8, "0.63"),
+        (0.125, "0.13"),
+        (0.375, "0.38"),
+        (1 / 3, "0.33"),
+        (0.005, "0.01"),
+        (0.015, "0.01"),
+        (0.145, "0.14"),
+        (0.995, "0.99"),
+        (0.9949, "0.99"),
+        (0.9999, "1.00"),
+    ],
+)
+def test_scores_are_printed_as_javascript_prints_them(score, shown):
+    assert _two_decimals(score) == shown
+    hit = TranslationMemoryHit(TranslationMemoryEntry("a", "b"), score, 0)
+    content = gather(lookup_memory(Recording([hit])), query="a").content
+    assert f"## 1. Score: {shown}\n" in content
+
+
+@given(st.floats(0, 1))
+def test_printed_scores_are_the_nearest(score):
+    assert abs(Decimal(_two_decimals(score)) - Decimal(score)) <= Decimal("0.005")
+
+
+# What is a tag, said once more and in another way: as one pattern, which backtracks.
+SPACE = r"[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+VALUE = rf"""=(?:"[^"]*"|'[^']*'|(?:(?!{SPACE}|>).)+)"""
+TAG = re.compile(
+    rf"<{SPACE}*/?{SPACE}*[A-Za-z_][\w:-]*(?:{SPACE}+[\w:-]+(?:{VALUE})?)*{SPACE}*/?>"
+    r"|<!--.*?-->|<!\[(?i:CDATA)\[.*?\]\]>"
+    rf"|<!{SPACE}*[A-Za-z_].*?>|<\?.*?\?>",
+    re.ASCII | re.DOTALL,
+)
+PIECES = ["<", ">", "a", " ", "b", "=", '"', "'", "/", "<!", "--", "<!--", "-->", "?", "<?", "?>"]
+PIECES += [
+    "<![CDATA[",
+    "<![cdata[",
+    "]]>",
+    "!",
+    "x=",
+    "<a",
+    "\n",
+    "1",
+    ":",
+    "é",
+    "\u0085",
+    "\u3000",
+]
+
+
+def expected_tags(text):
+    return TAG.sub(lambda tag: tag[0].replace("<", "‹").replace(">", "›"), text)
+
+
+def test_tags_are_what_the_pattern_says():
+    rng = random.Random(11)
+    changed = 0
+    for _ in range(20000):
+        text = "".join(rng.choice(PIECES) for _ in range(rng.randint(1, 24)))
+        assert neutralize_tags(text, len(text)) == expected_tags(text)
+        changed += "‹" in expected_tags(text)
+    assert changed > 2000
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join), st.integers(0, 30))
+def test_tags_that_begin_beyond_the_limit_do_not_matter(text, limit):
+    assert neutralize_tags(text, limit)[:limit] == expected_tags(text)[:limit]
+
+
+@pytest.mark.parametrize(
+    "piece", ["<", "<a x=", "<!--", "<a ", "<a x='", "<a x=\"<a x='", "<a\t\t", "<![CDATA[", "<?"]
+)
+def test_hostile_text_takes_linear_time(piece):
+    """With a backtracking pattern the longest of these would take minutes."""
+    text = piece * (200_000 // len(piece)) + "!>"
+    assert len(neutralize_tags(text, len(text))) == len(text)
