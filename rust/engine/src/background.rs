@@ -120,8 +120,7 @@ fn remove(segment: &Segment, id: u64, removed: &mut Removed) {
 /// The numbers of segments that should become one: enough of one tier, or one that is mostly removed entries.
 fn to_merge(snapshot: &Snapshot) -> Option<Vec<usize>> {
     let present = |part: &SealedPart| part.segment.len() - part.removed.len();
-    let mostly_removed =
-        snapshot.sealed.iter().position(|part| part.removed.len() * 2 > part.segment.len());
+    let mostly_removed = snapshot.sealed.iter().position(|part| part.removed.len() * 2 > part.segment.len());
     if let Some(number) = mostly_removed {
         return Some(vec![number]);
     }

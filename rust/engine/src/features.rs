@@ -164,7 +164,12 @@ impl<'a> Elements<'a> {
 
     fn with_room(elements: usize) -> Self {
         let slots = (elements * 2).next_power_of_two().max(16);
-        Elements { slots: vec![Counted::default(); slots], shift: 64 - slots.trailing_zeros(), round: 0, total: 0 }
+        Elements {
+            slots: vec![Counted::default(); slots],
+            shift: 64 - slots.trailing_zeros(),
+            round: 0,
+            total: 0,
+        }
     }
 
     fn insert(&mut self, element: u64, token: &'a str) {
@@ -226,6 +231,38 @@ impl<'a> Elements<'a> {
             total += 1;
         }
         (shared, total)
+    }
+}
+
+/// Tells quickly how many trigrams two texts share at the most: a table of which trigrams one of them has, by hash.
+pub(crate) struct Presence {
+    table: Vec<u8>,
+    shift: u32,
+}
+
+impl Presence {
+    /// The trigrams of a normalized text.
+    pub(crate) fn new(normalized: &str) -> Presence {
+        // At 16 places a trigram, few others are taken for one of them; 64 KiB are as much as stays in fast caches.
+        let places = (trigram_count(normalized) * 16).next_power_of_two().clamp(1 << 10, 1 << 16);
+        let mut presence = Presence { table: vec![0; places], shift: 64 - places.trailing_zeros() };
+        for_each_trigram(normalized, |trigram| {
+            let place = presence.place(trigram);
+            presence.table[place] = 1;
+        });
+        presence
+    }
+
+    #[inline]
+    fn place(&self, trigram: u64) -> usize {
+        (trigram.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+
+    /// How many of another text's trigrams may be among these: no fewer than are shared.
+    pub(crate) fn most_shared(&self, normalized: &str) -> usize {
+        let mut shared = 0;
+        for_each_trigram(normalized, |trigram| shared += usize::from(self.table[self.place(trigram)]));
+        shared
     }
 }
 

@@ -98,8 +98,13 @@ impl Profiles {
         })
     }
 
-    /// The comparable value of a field.
-    fn class(&self, number: u32, field: usize) -> u32 {
+    /// How many comparable values a field has.
+    pub(crate) fn classes(&self, field: usize) -> usize {
+        self.values[field].comparable.len()
+    }
+
+    /// The number of a field's comparable value, [`ABSENT`] where there is none.
+    pub(crate) fn class(&self, number: u32, field: usize) -> u32 {
         match self.profiles[number as usize][field] {
             ABSENT => ABSENT,
             value => self.values[field].class[value as usize],
@@ -139,7 +144,7 @@ impl FieldIndex {
         for field in 0..FIELDS {
             let classes: Vec<u32> =
                 (0..profiles.profiles.len() as u32).map(|profile| profiles.class(profile, field)).collect();
-            let mut counts = vec![0usize; profiles.values[field].comparable.len()];
+            let mut counts = vec![0usize; profiles.classes(field)];
             for profile in profile_of {
                 if let Some(count) = counts.get_mut(classes[*profile as usize] as usize) {
                     *count += 1;
@@ -187,8 +192,13 @@ impl FieldIndex {
         profiles: &'a Profiles,
         wanted: &[Option<String>; FIELDS],
     ) -> Option<Selection<'a>> {
-        let mut selection =
-            Selection { profiles, classes: [None; FIELDS], fewest: None, lists: Vec::new(), bitmaps: Vec::new() };
+        let mut selection = Selection {
+            profiles,
+            classes: [None; FIELDS],
+            fewest: None,
+            lists: Vec::new(),
+            bitmaps: Vec::new(),
+        };
         for (field, value) in wanted.iter().enumerate() {
             let Some(value) = value else { continue };
             let class = profiles.values[field].comparable.find(value)?;

@@ -33,4 +33,3 @@ pub use memory::{Batch, Bytes, Found, Hit, Memory, Prepared, SearchOptions, Snap
 pub fn instruction_set() -> &'static str {
     kernel::name()
 }
-pub fn report() { for (i, c) in search::stat::C.iter().enumerate() { let v = c.load(std::sync::atomic::Ordering::Relaxed); if v > 0 { eprintln!("stat {i}: {}", v as f64 / 5997.0); } } }

@@ -99,7 +99,8 @@ impl LiveEntry {
         let mut present = 0;
         for (at, field) in fields.iter().enumerate() {
             texts.push_str(field.unwrap_or(""));
-            ends[at] = u32::try_from(texts.len()).expect("ten texts of bounded length have fewer than 2^32 bytes");
+            ends[at] =
+                u32::try_from(texts.len()).expect("ten texts of bounded length have fewer than 2^32 bytes");
             present |= u16::from(field.is_some()) << at;
         }
         LiveEntry {
@@ -163,6 +164,11 @@ impl Live {
     /// Bytes in use.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.len() * size_of::<OnceLock<LiveEntry>>()
-            + self.slots.iter().filter_map(OnceLock::get).map(|entry| entry.bytes() - size_of::<LiveEntry>()).sum::<usize>()
+            + self
+                .slots
+                .iter()
+                .filter_map(OnceLock::get)
+                .map(|entry| entry.bytes() - size_of::<LiveEntry>())
+                .sum::<usize>()
     }
 }

@@ -59,7 +59,7 @@ fn checked(entry: &EntryRef<'_>) -> Result<String> {
         }
     }
     for (field, text) in [("source", entry.source), ("target", entry.target)] {
-        if text.chars().all(text::is_white_space) {
+        if text::is_blank(text) {
             return Err(Error::EmptyText { field });
         }
     }
@@ -550,7 +550,8 @@ impl Memory {
         }
         writer.next_id = last;
         let now = self.shared.snapshot.load();
-        let mut next = Snapshot { sealed: now.sealed.clone(), lives: now.lives.clone(), len: now.len + prepared.len };
+        let mut next =
+            Snapshot { sealed: now.sealed.clone(), lives: now.lives.clone(), len: now.len + prepared.len };
         match prepared.parts {
             PreparedParts::Live(mut entries) => {
                 entries.iter_mut().zip(first..).for_each(|(entry, id)| entry.id = id);
@@ -576,8 +577,11 @@ impl Memory {
     pub fn remove(&self, ids: &[EntryId]) -> Result<()> {
         let mut writer = self.shared.lock();
         let now = self.shared.snapshot.load();
-        let mut next =
-            Snapshot { sealed: now.sealed.clone(), lives: now.lives.clone(), len: now.len - ids.len().min(now.len) };
+        let mut next = Snapshot {
+            sealed: now.sealed.clone(),
+            lives: now.lives.clone(),
+            len: now.len - ids.len().min(now.len),
+        };
         for &id in ids {
             remove_one(&mut next, id)?;
         }
@@ -626,10 +630,15 @@ impl Memory {
         control: Control<'_>,
     ) -> std::result::Result<Vec<Found>, (usize, Error)> {
         let snapshot = self.snapshot();
-        parallel::map_on(threads, queries.len(), || (), |(), at| {
-            let hits = snapshot.search(queries[at], options, control)?;
-            Ok(Found { snapshot: snapshot.clone(), hits })
-        })
+        parallel::map_on(
+            threads,
+            queries.len(),
+            || (),
+            |(), at| {
+                let hits = snapshot.search(queries[at], options, control)?;
+                Ok(Found { snapshot: snapshot.clone(), hits })
+            },
+        )
     }
 
     /// Waits until background sealing and merging have nothing left to do.

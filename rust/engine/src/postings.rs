@@ -1,7 +1,8 @@
 //! The inverted index of one segment: for every feature, the rows that have it.
 //!
-//! Rows are numbered by their place in the index, in ascending order of size (their
-//! number of features), and cut into blocks of [`BLOCK`]; within a block a feature's
+//! Rows are numbered by their place in the index and cut into blocks of [`BLOCK`], in
+//! ascending order of size (their number of features): no row of a block has more
+//! features than one of a later block. Within a block a feature's
 //! rows are a list of 16-bit offsets, or a bitmap where there are more than
 //! [`DENSE`] of them. A feature is known by a 32-bit key only: where two share a key,
 //! their rows are in one list. What the index counts is thus an upper bound of the
@@ -11,6 +12,7 @@ use std::mem::size_of;
 
 use crate::control::Control;
 use crate::error::Result;
+use crate::features::dice;
 use crate::parallel;
 
 /// Rows in a block: what the counters of a pass cover, sized to stay in the L1 cache.
@@ -20,7 +22,7 @@ pub(crate) const CHUNK: usize = 512;
 /// Chunks in a block.
 pub(crate) const CHUNKS: usize = BLOCK / CHUNK;
 /// A list longer than this within a block is kept as a bitmap.
-pub(crate) const DENSE: usize = BLOCK / 128;
+pub(crate) const DENSE: usize = BLOCK / 32;
 
 /// 512 rows of a bitmap, one cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,10 +53,35 @@ struct Head {
     at: u32,
 }
 
+/// The range of sizes of some rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) least: u32,
+    pub(crate) most: u32,
+}
+
+impl Sizes {
+    fn of(sizes: &[u32]) -> Sizes {
+        Sizes {
+            least: sizes.iter().copied().min().expect("there are rows"),
+            most: sizes.iter().copied().max().expect("there are rows"),
+        }
+    }
+
+    /// The best Dice coefficient that a query of a size can have with rows in this range.
+    pub(crate) fn best_dice(&self, own: usize) -> f64 {
+        let closest = own.clamp(self.least as usize, self.most as usize);
+        dice(own.min(closest), own + closest)
+    }
+}
+
 /// See the module.
 pub(crate) struct Postings {
-    /// The size of each row, ascending.
+    /// The size of each row.
     sizes: Vec<u32>,
+    /// The sizes in each chunk and each block.
+    chunks: Vec<Sizes>,
+    blocks: Vec<Sizes>,
     /// For every value of a key's top bits, the first head with it.
     buckets: Vec<u32>,
     bucket_shift: u32,
@@ -79,7 +106,7 @@ struct BlockLists {
 }
 
 impl Postings {
-    /// Builds the index of rows with the given ascending sizes. `keys` appends the feature keys of a row; it is made
+    /// Builds the index of rows with the given sizes, which ascend from block to block. `keys` appends the feature keys of a row; it is made
     /// once per thread by `worker`.
     pub(crate) fn build<W>(
         sizes: Vec<u32>,
@@ -87,26 +114,29 @@ impl Postings {
         keys: impl Fn(&mut W, usize, &mut Vec<u32>) + Sync,
         control: Control<'_>,
     ) -> Result<Postings> {
-        debug_assert!(sizes.is_sorted());
         assert!(sizes.len() <= MAX_ROWS);
         let blocks = sizes.len().div_ceil(BLOCK);
-        let lists = parallel::map(blocks, || (worker(), Sorter::default()), |(worker, sorter), block| {
-            let rows = block * BLOCK..sizes.len().min((block + 1) * BLOCK);
-            let first = rows.start;
-            sorter.pairs.clear();
-            let mut row_keys = Vec::new();
-            for row in rows {
-                if row % 512 == 0 {
-                    control.check()?;
+        let lists = parallel::map(
+            blocks,
+            || (worker(), Sorter::default()),
+            |(worker, sorter), block| {
+                let rows = block * BLOCK..sizes.len().min((block + 1) * BLOCK);
+                let first = rows.start;
+                sorter.pairs.clear();
+                let mut row_keys = Vec::new();
+                for row in rows {
+                    if row % 512 == 0 {
+                        control.check()?;
+                    }
+                    row_keys.clear();
+                    keys(worker, row, &mut row_keys);
+                    let offset = (row - first) as u64;
+                    sorter.pairs.extend(row_keys.iter().map(|key| u64::from(*key) << 16 | offset));
                 }
-                row_keys.clear();
-                keys(worker, row, &mut row_keys);
-                let offset = (row - first) as u64;
-                sorter.pairs.extend(row_keys.iter().map(|key| u64::from(*key) << 16 | offset));
-            }
-            control.check()?;
-            Ok(sorter.lists())
-        })?;
+                control.check()?;
+                Ok(sorter.lists())
+            },
+        )?;
         Postings::gather(sizes, lists, control)
     }
 
@@ -138,7 +168,8 @@ impl Postings {
             }
             runs.clear();
             runs.extend((0..next.len()).filter(|block| next[*block] == key));
-            let at = u32::try_from(data.len()).expect("an index has fewer than 2^32 words; segments are bounded");
+            let at =
+                u32::try_from(data.len()).expect("an index has fewer than 2^32 words; segments are bounded");
             heads.push(Head { key: key as u32, at });
             let len_of = |cursor: &Cursor<'_>| usize::from(cursor.lists.lens[cursor.key]);
             let has_dense = runs.iter().any(|block| len_of(&cursors[*block]) > DENSE);
@@ -184,7 +215,10 @@ impl Postings {
         for bucket in 1..buckets.len() {
             buckets[bucket] += buckets[bucket - 1];
         }
-        Ok(Postings { sizes, buckets, bucket_shift, heads, data, bitmaps })
+        let chunks = sizes.chunks(CHUNK).map(Sizes::of).collect();
+        let blocks: Vec<Sizes> = sizes.chunks(BLOCK).map(Sizes::of).collect();
+        debug_assert!(blocks.is_sorted_by(|a, b| a.most <= b.least));
+        Ok(Postings { sizes, chunks, blocks, buckets, bucket_shift, heads, data, bitmaps })
     }
 
     /// How many rows there are.
@@ -192,13 +226,22 @@ impl Postings {
         self.sizes.len()
     }
 
-    /// The size of each row, ascending.
+    /// The size of each row.
     pub(crate) fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
-    /// Appends the runs of every key that the index has; `per_key` gets the end of each key's runs, and how many rows
-    /// they have in all. Works in steps over all keys, so that the cache misses of one overlap with those of the others.
+    /// The sizes in each chunk.
+    pub(crate) fn chunks(&self) -> &[Sizes] {
+        &self.chunks
+    }
+
+    /// The sizes in each block.
+    pub(crate) fn blocks(&self) -> &[Sizes] {
+        &self.blocks
+    }
+
+    /// Looks up the lists of some keys, and sorts them by length, shortest first. Works in steps over all keys, so that the cache misses of one overlap with those of the others.
     pub(crate) fn lookup(&self, keys: &[u32], scratch: &mut LookupScratch) {
         let LookupScratch { places, runs, lists } = scratch;
         places.clear();
@@ -233,6 +276,7 @@ impl Postings {
                 lists.push(List { first, end: runs.len() as u32, rows });
             }
         }
+        lists.sort_unstable_by_key(|list| list.rows);
     }
 
     /// Appends the runs of the feature whose header is at `at`; returns how many rows they have.
@@ -290,7 +334,9 @@ impl Postings {
             for run in &runs {
                 let first = u32::from(run.block) * BLOCK as u32;
                 match self.rows(*run) {
-                    Rows::Sparse(offsets) => rows.extend(offsets.iter().map(|offset| first + u32::from(*offset))),
+                    Rows::Sparse(offsets) => {
+                        rows.extend(offsets.iter().map(|offset| first + u32::from(*offset)))
+                    }
                     Rows::Dense(lines) => rows.extend((0..BLOCK as u32).filter_map(|offset| {
                         let word = lines[offset as usize / CHUNK].0[offset as usize % CHUNK / 64];
                         (word >> (offset % 64) & 1 == 1).then_some(first + offset)
@@ -361,7 +407,8 @@ impl Sorter {
         }
         // A row has a key twice where two of its features share it.
         self.pairs.dedup();
-        let mut lists = BlockLists { keys: Vec::new(), lens: Vec::new(), offsets: Vec::with_capacity(self.pairs.len()) };
+        let mut lists =
+            BlockLists { keys: Vec::new(), lens: Vec::new(), offsets: Vec::with_capacity(self.pairs.len()) };
         for list in self.pairs.chunk_by(|a, b| a >> 16 == b >> 16) {
             lists.keys.push((list[0] >> 16) as u32);
             lists.lens.push(list.len() as u16);

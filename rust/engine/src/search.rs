@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use crate::control::Control;
 use crate::entry::EntryId;
 use crate::error::Result;
-use crate::features::{Elements, Features, Kind, dice, needed_overlap};
+use crate::features::{Elements, Features, Kind, Presence, dice, needed_overlap};
 use crate::fields::{self, FIELDS, Selection};
 use crate::kernel::{self, Candidate, Counters, MOST, Scan};
 use crate::live::{LiveEntry, Profile};
@@ -28,6 +28,7 @@ pub(crate) struct Query<'a> {
     pub(crate) normalized: &'a str,
     pub(crate) tokens: Elements<'a>,
     pub(crate) trigrams: Elements<'static>,
+    presence: Presence,
     token_keys: Vec<u32>,
     trigram_keys: Vec<u32>,
     /// For the comparison with live entries; made when there are some.
@@ -45,6 +46,7 @@ impl<'a> Query<'a> {
             normalized,
             tokens: Elements::tokens(normalized),
             trigrams: Elements::trigrams(normalized),
+            presence: Presence::new(normalized),
             token_keys,
             trigram_keys,
             profile: None,
@@ -87,8 +89,9 @@ impl View<'_> {
 
 /// Working memory, kept between searches of a thread.
 pub(crate) struct Scratch {
-    counters: Box<Counters>,
-    lookup: LookupScratch,
+    counters: Counters,
+    token_lists: LookupScratch,
+    trigram_lists: LookupScratch,
     block_runs: Vec<Run>,
     block_starts: Vec<u32>,
     candidates: Vec<Candidate>,
@@ -102,7 +105,8 @@ pub(crate) struct Scratch {
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch {
         counters: Counters::new(),
-        lookup: LookupScratch::default(),
+        token_lists: LookupScratch::default(),
+        trigram_lists: LookupScratch::default(),
         block_runs: Vec::new(),
         block_starts: Vec::new(),
         candidates: Vec::new(),
@@ -121,8 +125,31 @@ struct Promising {
     size: u32,
 }
 
+/// The candidates of a block are rows that share some features of one kind.
+#[derive(Clone, Copy)]
+struct Counted<'a> {
+    kind: Kind,
+    /// The query's size.
+    own: usize,
+    block: usize,
+    /// How many of the query's lists were not counted.
+    left_out: usize,
+    /// The sizes of the block's rows.
+    sizes: &'a [u32],
+}
+
 /// A filter that lets fewer entries than this pass is answered from those entries alone.
 const LISTED: usize = 512;
+
+/// A block may always have so many candidates: comparing them costs less than counting another list.
+const FEW: usize = 16;
+
+/// How far above the mean the count that a row needs must be, in standard deviations of a Poisson distribution, for its
+/// chance to be small. Trigrams of one word come together, so this is more than it would be for independent ones.
+const DEVIATIONS: f64 = 14.0;
+
+/// How many of a block's most promising rows are compared before the others are looked at.
+const FIRST: usize = 16;
 
 /// Offers every entry of the segment that can be among the best.
 pub(crate) fn segment(
@@ -271,6 +298,8 @@ impl Search<'_, '_, '_> {
             self.selection.mask(segment.row_of(), segment.rows(), &mut self.scratch.mask);
             self.masked = true;
         }
+        segment.trigrams.lookup(&self.query.trigram_keys, &mut self.scratch.trigram_lists);
+        segment.tokens.lookup(&self.query.token_keys, &mut self.scratch.token_lists);
         self.pass(Kind::Token, &segment.tokens)?;
         self.pass(Kind::Trigram, &segment.trigrams)
     }
@@ -285,11 +314,6 @@ impl Search<'_, '_, '_> {
             self.scratch.seen_rows.push(row);
         }
         new
-    }
-
-    fn is_masked_out(&self, row: u32) -> bool {
-        self.masked
-            && self.scratch.mask[row as usize / CHUNK].0[row as usize % CHUNK / 64] >> (row % 64) & 1 == 0
     }
 
     /// Compares the rows of some entries, one by one.
@@ -320,7 +344,7 @@ impl Search<'_, '_, '_> {
         let size = segment.trigrams.sizes()[row as usize] as usize;
         let own = self.query.trigrams.total();
         let mut score = 0.0;
-        if dice(own.min(size), own + size) >= floor {
+        if dice(self.query.presence.most_shared(text).min(own), own + size) >= floor {
             score = dice(self.query.trigrams.shared_trigrams(text), own + size);
         }
         let own = self.query.tokens.total();
@@ -342,88 +366,49 @@ impl Search<'_, '_, '_> {
             return Ok(());
         }
         self.control.check()?;
-        postings.lookup(keys, &mut self.scratch.lookup);
-        self.arrange(postings);
+        let lists = match kind {
+            Kind::Token => &self.scratch.token_lists,
+            Kind::Trigram => &self.scratch.trigram_lists,
+        };
+        arrange(lists, postings.blocks().len(), &mut self.scratch.block_runs, &mut self.scratch.block_starts);
 
-        let sizes = postings.sizes();
-        let blocks = postings.len().div_ceil(BLOCK);
-        let start = (sizes.partition_point(|size| (*size as usize) < own) / BLOCK).min(blocks - 1);
-        let (mut below, mut above) = (start, start);
-        // The best score that sizes allow in the blocks below and from `above` on.
-        let best = |size: u32| dice(own.min(size as usize), own + size as usize);
+        // From the first block that reaches the query's own size, downward and upward.
+        let blocks = postings.blocks();
+        let start = blocks.partition_point(|sizes| (sizes.most as usize) < own);
+        let mut below = (0..start).rev().peekable();
+        let mut above = (start..blocks.len()).peekable();
         loop {
             let floor = self.top.floor();
-            let below_best = below.checked_sub(1).map(|block| best(sizes[(block + 1) * BLOCK - 1]));
-            let above_best = (above < blocks).then(|| {
-                let first = sizes[above * BLOCK] as usize;
-                if first <= own { 1.0 } else { best(first as u32) }
-            });
-            let below_best = below_best.filter(|best| *best >= floor);
-            let above_best = above_best.filter(|best| *best >= floor);
-            let block = match (below_best, above_best) {
+            let best = |block: usize| Some(blocks[block].best_dice(own)).filter(|best| *best >= floor);
+            let down = below.peek().and_then(|block| best(*block));
+            let up = above.peek().and_then(|block| best(*block));
+            let block = match (down, up) {
                 (None, None) => return Ok(()),
-                (Some(down), Some(up)) if down > up => {
-                    below -= 1;
-                    below
-                }
-                (_, Some(_)) => {
-                    above += 1;
-                    above - 1
-                }
-                (Some(_), None) => {
-                    below -= 1;
-                    below
-                }
+                (Some(down), Some(up)) if down > up => below.next(),
+                (Some(_), None) => below.next(),
+                (_, Some(_)) => above.next(),
             };
             self.control.check()?;
-            self.block(kind, postings, own, block);
+            self.block(kind, postings, own, block.expect("a block that was looked at is there"));
         }
-    }
-
-    /// Sorts the runs that were looked up by block, and within a block by how common their features are, rarest first.
-    fn arrange(&mut self, postings: &Postings) {
-        let Scratch { lookup, block_runs, block_starts, .. } = &mut *self.scratch;
-        lookup.lists.sort_unstable_by_key(|list| list.rows);
-        let blocks = postings.len().div_ceil(BLOCK);
-        block_starts.clear();
-        block_starts.resize(blocks + 1, 0);
-        for run in &lookup.runs {
-            block_starts[usize::from(run.block) + 1] += 1;
-        }
-        for block in 0..blocks {
-            block_starts[block + 1] += block_starts[block];
-        }
-        block_runs.clear();
-        block_runs.resize(lookup.runs.len(), Run::default());
-        for list in &lookup.lists {
-            for run in &lookup.runs[list.first as usize..list.end as usize] {
-                let place = &mut block_starts[usize::from(run.block)];
-                block_runs[*place as usize] = *run;
-                *place += 1;
-            }
-        }
-        // Every start has moved to the next one.
-        block_starts.copy_within(0..blocks, 1);
-        block_starts[0] = 0;
     }
 
     fn block(&mut self, kind: Kind, postings: &Postings, own: usize, block: usize) {
         let floor = self.top.floor();
         let sizes = &postings.sizes()[block * BLOCK..postings.len().min((block + 1) * BLOCK)];
+        let chunks = &postings.chunks()[block * CHUNKS..postings.chunks().len().min((block + 1) * CHUNKS)];
         let mut totals = [0usize; CHUNKS];
         let mut fewest = usize::MAX;
         let mut most = 0;
         let mut last = (0, 0);
-        for (chunk, sizes) in sizes.chunks(CHUNK).enumerate() {
-            let (first, largest) = (sizes[0] as usize, sizes[sizes.len() - 1] as usize);
-            let closest = own.clamp(first, largest);
-            if dice(own.min(closest), own + closest) < floor {
+        for (total, chunk) in totals.iter_mut().zip(chunks) {
+            if chunk.best_dice(own) < floor {
                 continue;
             }
-            if last.0 != first {
-                last = (first, needed_overlap(floor, own + first));
+            if last.0 != chunk.least {
+                last = (chunk.least, needed_overlap(floor, own + chunk.least as usize));
             }
-            totals[chunk] = last.1;
+            *total = last.1;
             fewest = fewest.min(last.1);
             most = most.max(last.1);
         }
@@ -436,51 +421,113 @@ impl Search<'_, '_, '_> {
         if runs.len() < fewest {
             return;
         }
-        let left_out = left_out(runs, kind, fewest).max((most.saturating_sub(usize::from(MOST))).min(fewest - 1)).min(runs.len());
+        let left_out = left_out(runs, kind, fewest)
+            .max((most.saturating_sub(usize::from(MOST))).min(fewest - 1))
+            .min(runs.len());
         let counted = &runs[..runs.len() - left_out];
-        let needed = totals.map(|needed| needed.saturating_sub(left_out).min(usize::from(MOST)) as u8);
+        let mask = self.masked.then_some(&*self.scratch.mask).filter(|_| kind == Kind::Trigram);
+        let mask: Option<&[Line; CHUNKS]> =
+            mask.map(|mask| mask[block * CHUNKS..].first_chunk().expect("a mask has whole blocks"));
+        let mut needed = totals.map(|needed| needed.saturating_sub(left_out).min(usize::from(MOST)) as u8);
+        if let Some(mask) = mask {
+            needed
+                .iter_mut()
+                .zip(mask)
+                .filter(|(_, line)| line.0 == [0; 8])
+                .for_each(|(needed, _)| *needed = 0);
+        }
+        if needed == [0; CHUNKS] {
+            return;
+        }
         let mut dense = Vec::with_capacity(counted.len());
-        let counters = &mut *self.scratch.counters;
+        let counters = &mut self.scratch.counters;
         let mut sparse = 0;
         for run in counted {
             match postings.rows(*run) {
-                Rows::Sparse(offsets) if sparse < usize::from(MOST) => {
-                    counters.add(offsets);
-                    sparse += 1;
+                Rows::Sparse(offsets) => {
+                    if sparse < usize::from(MOST) {
+                        counters.add(offsets);
+                        sparse += 1;
+                    } else {
+                        counters.add_saturating(offsets);
+                    }
                 }
-                Rows::Sparse(offsets) => counters.add_saturating(offsets),
                 Rows::Dense(bitmap) => dense.push(bitmap),
             }
         }
         let candidates = &mut self.scratch.candidates;
         candidates.clear();
-        let mask = (self.masked && kind == Kind::Trigram).then(|| {
-            self.scratch.mask[block * CHUNKS..(block + 1) * CHUNKS].as_array::<CHUNKS>().expect("a mask has whole blocks")
-        });
         kernel::scan(counters, &Scan { dense: &dense, needed: &needed, mask }, candidates);
 
-        let promising = &mut self.scratch.promising;
-        promising.clear();
-        for candidate in candidates.iter() {
-            let size = sizes[usize::from(candidate.offset)] as usize;
-            let shared = if candidate.count == MOST { usize::MAX } else { usize::from(candidate.count) + left_out };
-            let bound = dice(shared.min(own).min(size), own + size);
-            if bound >= floor {
-                let place = (block * BLOCK + usize::from(candidate.offset)) as u32;
-                promising.push(Promising { bound, row: place, size: size as u32 });
-            }
-        }
-        self.compare(kind, own);
+        self.compare(Counted { kind, own, block, left_out, sizes });
     }
 
-    /// Compares the promising rows, the most promising first, until none can reach the floor.
-    fn compare(&mut self, kind: Kind, own: usize) {
-        let segment = self.view.segment;
+    /// Compares the candidates of a block, in two rounds where they are many: the best few raise the floor, which leaves
+    /// fewer of the others.
+    fn compare(&mut self, counted: Counted<'_>) {
+        let candidates = std::mem::take(&mut self.scratch.candidates);
         let mut promising = std::mem::take(&mut self.scratch.promising);
-        if kind == Kind::Token {
-            promising.iter_mut().for_each(|row| row.row = segment.token_rows[row.row as usize]);
+        let mut below = usize::from(MOST) + 1;
+        if candidates.len() > 2 * FIRST {
+            let mut counts = [0usize; 1 + MOST as usize];
+            candidates.iter().for_each(|candidate| counts[usize::from(candidate.count)] += 1);
+            let mut first = 0;
+            while first < FIRST {
+                below -= 1;
+                first += counts[below];
+            }
+            self.compare_counted(&counted, &candidates, below..usize::from(MOST) + 1, &mut promising);
+        }
+        self.compare_counted(&counted, &candidates, 0..below, &mut promising);
+        self.scratch.candidates = candidates;
+        self.scratch.promising = promising;
+    }
+
+    /// Compares the candidates with a count in a range.
+    fn compare_counted(
+        &mut self,
+        counted: &Counted<'_>,
+        candidates: &[Candidate],
+        counts: std::ops::Range<usize>,
+        promising: &mut Vec<Promising>,
+    ) {
+        let segment = self.view.segment;
+        let Counted { kind, own, block, left_out, sizes } = *counted;
+        let floor = self.top.floor();
+        // What a row of the smallest size in the block needs; most are told apart by that.
+        let least = self.postings(kind).blocks()[block].least as usize;
+        let least = needed_overlap(floor, own + least).saturating_sub(left_out).max(counts.start);
+        promising.clear();
+        for candidate in candidates {
+            let count = usize::from(candidate.count);
+            if count >= counts.end || count < least.min(usize::from(MOST)) {
+                continue;
+            }
+            let size = sizes[usize::from(candidate.offset)];
+            let shared = if candidate.count == MOST { own } else { (count + left_out).min(own) };
+            let bound = dice(shared.min(size as usize), own + size as usize);
+            if bound >= floor {
+                let place = (block * BLOCK + usize::from(candidate.offset)) as u32;
+                let row = if kind == Kind::Token { segment.token_rows[place as usize] } else { place };
+                if kind == Kind::Trigram || !self.masked || is_set(&self.scratch.mask, row) {
+                    promising.push(Promising { bound, row, size });
+                }
+            }
         }
         promising.sort_unstable_by(|a, b| b.bound.total_cmp(&a.bound).then(a.row.cmp(&b.row)));
+        self.compare_all(kind, own, promising);
+    }
+
+    fn postings(&self, kind: Kind) -> &Postings {
+        match kind {
+            Kind::Token => &self.view.segment.tokens,
+            Kind::Trigram => &self.view.segment.trigrams,
+        }
+    }
+
+    /// Compares rows that are in order of promise.
+    fn compare_all(&mut self, kind: Kind, own: usize, promising: &[Promising]) {
+        let segment = self.view.segment;
         for at in 0..promising.len() {
             if let Some(ahead) = promising.get(at + 16) {
                 segment.texts().prefetch_place(ahead.row);
@@ -493,7 +540,7 @@ impl Search<'_, '_, '_> {
             if bound < floor {
                 break;
             }
-            if self.is_masked_out(row) || !self.see(row) {
+            if !self.see(row) {
                 continue;
             }
             let text = segment.text(row);
@@ -508,39 +555,70 @@ impl Search<'_, '_, '_> {
                 }
             };
             let all = self.query.trigrams.total() + trigrams;
-            if kind == Kind::Trigram || dice(trigrams.min(self.query.trigrams.total()), all) >= floor {
+            let most = self.query.presence.most_shared(text).min(self.query.trigrams.total());
+            if dice(most, all) >= floor {
                 score = f64::max(score, dice(self.query.trigrams.shared_trigrams(text), all));
             }
             if score > 0.0 && score >= floor {
                 self.view.offer(self.selection, row, score, self.top);
             }
         }
-        self.scratch.promising = promising;
     }
 }
 
-/// How many of a block's lists, the longest of `runs`, are best left out of the counting, given that a row must be in
-/// `needed` of them.
-fn left_out(runs: &[Run], kind: Kind, needed: usize) -> usize {
-    if kind == Kind::Token {
-        return 0;
+/// Sorts the runs of a query's lists by block, and within a block by how common their features are, rarest first.
+fn arrange(lists: &LookupScratch, blocks: usize, block_runs: &mut Vec<Run>, block_starts: &mut Vec<u32>) {
+    block_starts.clear();
+    block_starts.resize(blocks + 1, 0);
+    for run in &lists.runs {
+        block_starts[usize::from(run.block) + 1] += 1;
     }
-    let rows: usize = runs.iter().map(|run| usize::from(run.len)).sum();
-    let mut mean = rows as f64 / BLOCK as f64;
-    let mut left_out = 0;
-    while left_out + 1 < needed && left_out < runs.len() {
-        let list = f64::from(runs[runs.len() - 1 - left_out].len) / BLOCK as f64;
-        mean -= list;
-        let least = (needed - left_out - 1) as f64;
-        if least < mean + Z.with(|z| z.get()) * mean.sqrt() {
-            break;
+    for block in 0..blocks {
+        block_starts[block + 1] += block_starts[block];
+    }
+    block_runs.clear();
+    block_runs.resize(lists.runs.len(), Run::default());
+    for list in &lists.lists {
+        for run in &lists.runs[list.first as usize..list.end as usize] {
+            let place = &mut block_starts[usize::from(run.block)];
+            block_runs[*place as usize] = *run;
+            *place += 1;
         }
-        left_out += 1;
     }
-    left_out
+    // Every start has moved to the next one.
+    block_starts.copy_within(0..blocks, 1);
+    block_starts[0] = 0;
 }
-thread_local! { pub static Z: std::cell::Cell<f64> = const { std::cell::Cell::new(6.0) }; }
-pub mod stat { use std::sync::atomic::*; 
- pub static C: [AtomicU64; 24] = [const { AtomicU64::new(0) }; 24];
- pub fn add(i: usize, n: u64) { C[i].fetch_add(n, Ordering::Relaxed); }
+
+/// Whether a mask has a row.
+#[inline]
+fn is_set(mask: &[Line], row: u32) -> bool {
+    mask[row as usize / CHUNK].0[row as usize % CHUNK / 64] >> (row % 64) & 1 == 1
+}
+
+/// How many of a block's lists, the longest of `runs`, are best left out of the counting, given that a row must be in
+/// `needed` of them: as many as leave few candidates.
+fn left_out(runs: &[Run], kind: Kind, needed: usize) -> usize {
+    let mut rows: usize = runs.iter().map(|run| usize::from(run.len)).sum();
+    for left_out in 0..needed.min(runs.len() + 1) {
+        let counted = &runs[..runs.len() - left_out];
+        let Some((longest, others)) = counted.split_last() else { return left_out };
+        // With one more list left out:
+        let rows_then = rows - usize::from(longest.len);
+        let least = needed - left_out - 1;
+        if least == 0 || others.is_empty() {
+            return left_out;
+        }
+        // At most so many rows can have that many of the others ...
+        let most = rows_then / least;
+        // ... and few do where that is far above what a row has of them on average, as trigrams of a text are many and
+        // common ones spread evenly. Tokens are too few for that.
+        let mean = rows_then as f64 / BLOCK as f64;
+        let rare = kind == Kind::Trigram && least as f64 > mean + DEVIATIONS * mean.sqrt();
+        if most > FEW && !rare {
+            return left_out;
+        }
+        rows = rows_then;
+    }
+    needed.saturating_sub(1).min(runs.len())
 }

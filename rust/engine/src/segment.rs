@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::features::{Features, Kind, trigram_count};
 use crate::fields::{ABSENT, FieldIndex, Profiles};
 use crate::hash;
-use crate::postings::{MAX_ROWS, Postings};
+use crate::postings::{BLOCK, MAX_ROWS, Postings};
 use crate::text;
 
 /// The optional texts that few entries have, in one arena: three strings an entry that has any.
@@ -99,7 +99,7 @@ impl Entries {
 /// See the module.
 pub(crate) struct Segment {
     entries: Entries,
-    /// The normalized source of each row, by ascending number of trigrams.
+    /// The normalized source of each row, in the order of the trigram index.
     texts: Arena,
     /// Finds rows by their text.
     row_index: HashIndex,
@@ -180,15 +180,22 @@ impl Segment {
     /// Bytes of the largest arena.
     pub(crate) fn largest_arena(&self) -> usize {
         let Entries { sources, targets, source_ids, extras, .. } = &self.entries;
-        [self.texts.text_len(), sources.text_len(), targets.text_len(), source_ids.text_len(), extras.texts.text_len()]
-            .into_iter()
-            .max()
-            .unwrap_or(0)
+        [
+            self.texts.text_len(),
+            sources.text_len(),
+            targets.text_len(),
+            source_ids.text_len(),
+            extras.texts.text_len(),
+        ]
+        .into_iter()
+        .max()
+        .unwrap_or(0)
     }
 
     /// Adds the bytes in use to the sums by part.
     pub(crate) fn add_bytes(&self, bytes: &mut crate::memory::Bytes) {
-        let columns = |columns: &[&Vec<u32>]| columns.iter().map(|column| column.capacity() * 4).sum::<usize>();
+        let columns =
+            |columns: &[&Vec<u32>]| columns.iter().map(|column| column.capacity() * 4).sum::<usize>();
         bytes.trigram_index += self.trigrams.bytes();
         bytes.token_index += self.tokens.bytes() + columns(&[&self.token_rows]);
         bytes.normalized_texts += self.texts.bytes();
@@ -209,7 +216,10 @@ impl Segment {
         let mut features = Features::default();
         let mut expected = [const { std::collections::BTreeMap::<u32, Vec<u32>>::new() }; 2];
         let mut place_of = vec![None; rows];
-        self.token_rows.iter().enumerate().for_each(|(place, row)| place_of[*row as usize] = Some(place as u32));
+        self.token_rows
+            .iter()
+            .enumerate()
+            .for_each(|(place, row)| place_of[*row as usize] = Some(place as u32));
         for row in 0..rows as u32 {
             let normalized = self.text(row);
             assert_eq!(self.find_row(normalized), Some(row), "a row is found by its text");
@@ -232,14 +242,17 @@ impl Segment {
                 keys.sort_unstable();
                 keys.dedup();
                 for key in keys {
-                    expected.entry(key).or_default().push(place.expect("a row without tokens has no token keys"));
+                    expected
+                        .entry(key)
+                        .or_default()
+                        .push(place.expect("a row without tokens has no token keys"));
                 }
             }
         }
         let [trigrams, mut tokens] = expected;
         tokens.values_mut().for_each(|places| places.sort_unstable());
         for (postings, expected) in [(&self.trigrams, trigrams), (&self.tokens, tokens)] {
-            assert!(postings.sizes().is_sorted(), "sizes ascend");
+            assert!(postings.blocks().is_sorted_by(|a, b| a.most <= b.least), "sizes ascend");
             assert!(postings.all().eq(expected), "every feature has exactly its rows");
         }
     }
@@ -267,10 +280,15 @@ impl SegmentBuilder {
     /// Whether an entry with such texts still fits.
     pub(crate) fn has_room(&self, entry: &EntryRef<'_>, normalized: &str) -> bool {
         let extras = [entry.created_at, entry.notes, entry.metadata];
-        let most = [entry.source.len(), entry.target.len(), normalized.len(), extras.iter().flatten().map(|text| text.len()).sum()]
-            .into_iter()
-            .max()
-            .unwrap_or(0);
+        let most = [
+            entry.source.len(),
+            entry.target.len(),
+            normalized.len(),
+            extras.iter().flatten().map(|text| text.len()).sum(),
+        ]
+        .into_iter()
+        .max()
+        .unwrap_or(0);
         self.largest + most <= Arena::MOST_BYTES
             // An index takes at most four words a feature, and a text has at most one feature a byte.
             && self.texts.text_len() + normalized.len() <= Arena::MOST_BYTES / 4
@@ -283,9 +301,9 @@ impl SegmentBuilder {
         debug_assert!(self.entries.ids.last().is_none_or(|last| *last < id));
         let hash = hash::bytes(normalized.as_bytes());
         let texts = &self.texts;
-        let row = self.row_index.find(hash, |row| {
-            self.row_hash[row as usize] == hash && texts.get(row) == normalized
-        });
+        let row = self
+            .row_index
+            .find(hash, |row| self.row_hash[row as usize] == hash && texts.get(row) == normalized);
         let row = row.unwrap_or_else(|| {
             let row = self.texts.push(normalized);
             self.row_index.insert(hash, row, |row| self.row_hash[row as usize]);
@@ -311,19 +329,17 @@ impl SegmentBuilder {
         self.entries.source_of.push(source);
         self.entries.targets.push(entry.target);
         self.entries.profile_of.push(self.entries.profiles.intern(entry));
-        self.entries.source_id_of.push(entry.source_id.map_or(ABSENT, |text| self.entries.source_ids.intern(text)));
+        self.entries
+            .source_id_of
+            .push(entry.source_id.map_or(ABSENT, |text| self.entries.source_ids.intern(text)));
         self.entries.extras.push(at, [entry.created_at, entry.notes, entry.metadata]);
-        self.largest = [
-            &self.texts,
-            &self.entries.sources,
-            &self.entries.targets,
-            &self.entries.extras.texts,
-        ]
-        .map(Arena::text_len)
-        .into_iter()
-        .chain([self.entries.source_ids.text_len()])
-        .max()
-        .unwrap_or(0);
+        self.largest =
+            [&self.texts, &self.entries.sources, &self.entries.targets, &self.entries.extras.texts]
+                .map(Arena::text_len)
+                .into_iter()
+                .chain([self.entries.source_ids.text_len()])
+                .max()
+                .unwrap_or(0);
     }
 
     /// How many entries it holds.
@@ -333,12 +349,21 @@ impl SegmentBuilder {
 
     /// The entries with their normalized sources.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (EntryRef<'_>, &str)> {
-        (0..self.len() as u32).map(|at| (self.entries.get(at), self.texts.get(self.entries.row_of[at as usize])))
+        (0..self.len() as u32)
+            .map(|at| (self.entries.get(at), self.texts.get(self.entries.row_of[at as usize])))
     }
 
     /// Builds the indexes. Uses all cores.
     pub(crate) fn finish(self, control: Control<'_>) -> Result<Segment> {
-        let SegmentBuilder { mut entries, texts: unsorted, row_index, row_hash, row_source, source_before, .. } = self;
+        let SegmentBuilder {
+            mut entries,
+            texts: unsorted,
+            row_index,
+            row_hash,
+            row_source,
+            source_before,
+            ..
+        } = self;
         drop((row_index, row_hash, row_source, source_before));
         entries.ids.shrink_to_fit();
         entries.source_of.shrink_to_fit();
@@ -350,11 +375,15 @@ impl SegmentBuilder {
         entries.extras.texts.shrink();
         control.check()?;
 
-        // Rows by size; among equals by first appearance, which keeps what came together together.
+        // Rows by size, block by block; within a block, where order is free, those that the same filters let pass
+        // stand together, so that a search passes over whole chunks of the others.
         let rows = unsorted.len();
         let size: Vec<u32> = (0..rows as u32).map(|row| trigram_count(unsorted.get(row)) as u32).collect();
+        let kin = kin(&entries, rows);
         let mut order: Vec<u32> = (0..rows as u32).collect();
         order.sort_by_key(|row| size[*row as usize]);
+        order.chunks_mut(BLOCK).for_each(|block| block.sort_by_key(|row| kin[*row as usize]));
+        drop(kin);
         let mut texts = Arena::default();
         let mut renumbered = vec![0u32; rows];
         let mut row_index = HashIndex::with_room(rows);
@@ -392,7 +421,8 @@ impl SegmentBuilder {
             |features, row, keys| features.keys(Kind::Trigram, texts.get(row as u32), keys),
             control,
         )?;
-        let counts: Vec<u32> = (0..rows as u32).map(|row| text::tokens(texts.get(row)).count() as u32).collect();
+        let counts: Vec<u32> =
+            (0..rows as u32).map(|row| text::tokens(texts.get(row)).count() as u32).collect();
         control.check()?;
         let mut token_rows: Vec<u32> = (0..rows as u32).filter(|row| counts[*row as usize] > 0).collect();
         token_rows.sort_by_key(|row| counts[*row as usize]);
@@ -405,6 +435,53 @@ impl SegmentBuilder {
             control,
         )?;
         let fields = FieldIndex::build(&entries.profiles, &entries.profile_of, &entries.row_of, rows);
-        Ok(Segment { entries, texts, row_index, row_starts, row_entries, trigrams, tokens, token_rows, fields })
+        Ok(Segment {
+            entries,
+            texts,
+            row_index,
+            row_starts,
+            row_entries,
+            trigrams,
+            tokens,
+            token_rows,
+            fields,
+        })
     }
+}
+
+/// For each row a number that is the same for rows whose entries have the same languages: of the first entry's source,
+/// and of all targets, the commonest first.
+fn kin(entries: &Entries, rows: usize) -> Vec<u64> {
+    const SOURCE: usize = 0;
+    const TARGET: usize = 1;
+    const RANKS: u32 = 48;
+    let profiles = &entries.profiles;
+    let rank_of = |field| {
+        let mut counts = vec![0u32; profiles.classes(field)];
+        for profile in &entries.profile_of {
+            if let Some(count) = counts.get_mut(profiles.class(*profile, field) as usize) {
+                *count += 1;
+            }
+        }
+        let mut classes: Vec<usize> = (0..counts.len()).collect();
+        classes.sort_by_key(|class| std::cmp::Reverse(counts[*class]));
+        let mut ranks = vec![0u32; counts.len()];
+        (0..).zip(classes).for_each(|(rank, class)| ranks[class] = rank);
+        ranks
+    };
+    let (source_ranks, target_ranks) = (rank_of(SOURCE), rank_of(TARGET));
+    let mut kin = vec![0u64; rows];
+    for (profile, row) in entries.profile_of.iter().zip(&entries.row_of) {
+        let kin = &mut kin[*row as usize];
+        let source = source_ranks.get(profiles.class(*profile, SOURCE) as usize).map_or(0, |rank| rank + 1);
+        if *kin == 0 {
+            *kin = u64::from(source.min(0xffff)) << RANKS;
+        }
+        if let Some(rank) = target_ranks.get(profiles.class(*profile, TARGET) as usize)
+            && *rank < RANKS
+        {
+            *kin |= 1 << (RANKS - 1 - rank);
+        }
+    }
+    kin
 }

@@ -52,7 +52,10 @@ impl Simd for Avx2 {
         // SAFETY: see the impl.
         let add = |a, b, c| unsafe {
             let either = _mm256_xor_si256(a, b);
-            (_mm256_xor_si256(either, c), _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(either, c)))
+            (
+                _mm256_xor_si256(either, c),
+                _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(either, c)),
+            )
         };
         let (low, high) = (add(a.0, b.0, c.0), add(a.1, b.1, c.1));
         ((low.0, high.0), (low.1, high.1))
@@ -103,7 +106,8 @@ impl Simd for Avx2 {
                     let bits = (line.0[word] >> (32 * half)) as u32;
                     let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits.cast_signed()), spread);
                     let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, own_bit), own_bit);
-                    sums = _mm256_adds_epu8(sums, _mm256_and_si256(set, _mm256_set1_epi8(weight.cast_signed())));
+                    sums =
+                        _mm256_adds_epu8(sums, _mm256_and_si256(set, _mm256_set1_epi8(weight.cast_signed())));
                 }
                 _mm256_storeu_si256(halves.add(half), sums);
             }

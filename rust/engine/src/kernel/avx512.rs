@@ -70,7 +70,8 @@ impl Simd for Avx512 {
             let mut sums = _mm512_loadu_si512(counts.as_ptr().cast());
             for (plane, line) in planes.iter().enumerate() {
                 let weight = if plane < 8 { 1u8 << plane } else { u8::MAX };
-                sums = _mm512_mask_adds_epu8(sums, line.0[word], sums, _mm512_set1_epi8(weight.cast_signed()));
+                sums =
+                    _mm512_mask_adds_epu8(sums, line.0[word], sums, _mm512_set1_epi8(weight.cast_signed()));
             }
             _mm512_storeu_si512(counts.as_mut_ptr().cast(), sums);
         }

@@ -13,7 +13,7 @@ mod portable;
 
 use std::sync::LazyLock;
 
-use crate::postings::{BLOCK, CHUNK, CHUNKS, Line};
+use crate::postings::{BLOCK, CHUNK, CHUNKS, Line, prefetch};
 
 /// Counts stop here; a row that reaches it has at least as many.
 pub(crate) const MOST: u8 = u8::MAX;
@@ -27,25 +27,30 @@ pub(crate) struct Candidate {
     pub(crate) count: u8,
 }
 
-/// One counter a row of the block; all zero between passes.
+/// The counters of 64 rows, one cache line.
+#[derive(Clone, Copy)]
 #[repr(align(64))]
-pub(crate) struct Counters([u8; BLOCK]);
+struct Counts([u8; 64]);
+
+/// One counter a row of the block; all zero between passes.
+pub(crate) struct Counters(Box<[Counts]>);
 
 impl Counters {
-    pub(crate) fn new() -> Box<Counters> {
-        // Made on the heap: a block of counters is too large for some threads' stacks.
-        let zeroed: Box<Counters> = unsafe {
-            // SAFETY: Counters is an array of bytes, for which all zero is a valid value.
-            Box::<Counters>::new_zeroed().assume_init()
-        };
-        zeroed
+    pub(crate) fn new() -> Counters {
+        Counters(vec![Counts([0; 64]); BLOCK / 64].into_boxed_slice())
+    }
+
+    #[inline]
+    fn get(&mut self, offset: u16) -> &mut u8 {
+        let offset = usize::from(offset) % BLOCK;
+        &mut self.0[offset / 64].0[offset % 64]
     }
 
     /// Adds one to each of some rows. No more than [`MOST`] calls between scans.
     #[inline]
     pub(crate) fn add(&mut self, offsets: &[u16]) {
         for &offset in offsets {
-            let count = &mut self.0[usize::from(offset) % BLOCK];
+            let count = self.get(offset);
             *count = count.wrapping_add(1);
         }
     }
@@ -54,7 +59,7 @@ impl Counters {
     #[inline]
     pub(crate) fn add_saturating(&mut self, offsets: &[u16]) {
         for &offset in offsets {
-            let count = &mut self.0[usize::from(offset) % BLOCK];
+            let count = self.get(offset);
             *count = count.saturating_add(1);
         }
     }
@@ -72,7 +77,8 @@ pub(crate) struct Scan<'a> {
 
 type ScanFn = fn(&mut Counters, &Scan<'_>, &mut Vec<Candidate>);
 
-static BEST: LazyLock<(&str, ScanFn)> = LazyLock::new(|| *versions().last().expect("there is a portable version"));
+static BEST: LazyLock<(&str, ScanFn)> =
+    LazyLock::new(|| *versions().last().expect("there is a portable version"));
 
 /// Every version that this CPU can run, slowest first, with its name.
 fn versions() -> Vec<(&'static str, ScanFn)> {
@@ -125,23 +131,22 @@ fn scan_with<S: Simd>(counters: &mut Counters, scan: &Scan<'_>, candidates: &mut
     let plane_count = (usize::BITS - most_dense.leading_zeros()) as usize;
     assert!(plane_count <= PLANES);
     let mut lines = [Line::default(); PLANES];
-    for (chunk, counts) in counters.0.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
-        let words = counts.as_chunks_mut::<64>().0;
+    for (chunk, words) in counters.0.as_chunks_mut::<{ CHUNK / 64 }>().0.iter_mut().enumerate() {
         let needed = scan.needed[chunk];
         let mask = scan.mask.map(|mask| &mask[chunk].0);
         // What the counters must have if all bitmaps were to count.
         let least = usize::from(needed).saturating_sub(most_dense) as u8;
         let hopeless = needed == 0
             || mask.is_some_and(|mask| *mask == [0; 8])
-            || (least > 0 && words.iter().all(|word| S::at_least(word, least) == 0));
+            || (least > 0 && words.iter().all(|counts| S::at_least(&counts.0, least) == 0));
         if hopeless {
-            counts.fill(0);
+            words.fill(Counts([0; 64]));
             continue;
         }
         if most_dense > 0 {
             sum::<S>(scan.dense, chunk, &mut lines[..plane_count]);
         }
-        for (word, counts) in words.iter_mut().enumerate() {
+        for (word, Counts(counts)) in words.iter_mut().enumerate() {
             if most_dense > 0 {
                 S::add_planes(counts, &lines[..plane_count], word);
             }
@@ -151,7 +156,8 @@ fn scan_with<S: Simd>(counters: &mut Counters, scan: &Scan<'_>, candidates: &mut
             }
             while rows != 0 {
                 let row = rows.trailing_zeros() as usize;
-                candidates.push(Candidate { offset: (chunk * CHUNK + word * 64 + row) as u16, count: counts[row] });
+                candidates
+                    .push(Candidate { offset: (chunk * CHUNK + word * 64 + row) as u16, count: counts[row] });
                 rows &= rows - 1;
             }
             *counts = [0; 64];
@@ -165,7 +171,10 @@ fn sum<S: Simd>(dense: &[&[Line; CHUNKS]], chunk: usize, planes: &mut [Line]) {
     const MOST_PLANES: usize = 32;
     let mut sums = [S::zero(); MOST_PLANES];
     let used = planes.len();
+    // Bitmaps are too many streams for the hardware to follow.
+    let ahead = (chunk + 3).min(CHUNKS - 1);
     for group in dense.chunks(8) {
+        group.iter().for_each(|bitmap| prefetch(&bitmap[ahead]));
         let line = |at: usize| group.get(at).map_or_else(S::zero, |bitmap| S::load(&bitmap[chunk]));
         let (ones, twos_a) = S::full_add(sums[0], line(0), line(1));
         let (ones, twos_b) = S::full_add(ones, line(2), line(3));
@@ -218,8 +227,10 @@ mod tests {
             let dense: Vec<&[Line; CHUNKS]> = bitmaps.iter().map(|bitmap| &**bitmap).collect();
             let sparse: Vec<Vec<u16>> = (0..random(&mut seed) % 300)
                 .map(|_| {
-                    let mut offsets: Vec<u16> =
-                        (0..200).map(|_| (random(&mut seed) % BLOCK as u64) as u16).chain([0, 1, 511, 512, 32767]).collect();
+                    let mut offsets: Vec<u16> = (0..200)
+                        .map(|_| (random(&mut seed) % BLOCK as u64) as u16)
+                        .chain([0, 1, 511, 512, 32767])
+                        .collect();
                     offsets.sort_unstable();
                     offsets.dedup();
                     offsets
@@ -240,9 +251,15 @@ mod tests {
                     let (chunk, word, bit) = (row / CHUNK, row % CHUNK / 64, row % 64);
                     let set = |line: &Line| line.0[word] >> bit & 1 == 1;
                     let count = dense.iter().filter(|bitmap| set(&bitmap[chunk])).count()
-                        + sparse.iter().filter(|offsets| offsets.binary_search(&(row as u16)).is_ok()).count();
+                        + sparse
+                            .iter()
+                            .filter(|offsets| offsets.binary_search(&(row as u16)).is_ok())
+                            .count();
                     let count = count.min(255) as u8;
-                    if needed[chunk] > 0 && count >= needed[chunk] && mask.is_none_or(|mask| set(&mask[chunk])) {
+                    if needed[chunk] > 0
+                        && count >= needed[chunk]
+                        && mask.is_none_or(|mask| set(&mask[chunk]))
+                    {
                         expected.push(Candidate { offset: row as u16, count });
                     }
                 }
@@ -252,7 +269,10 @@ mod tests {
                     let mut candidates = Vec::new();
                     version(&mut counters, &Scan { dense: &dense, needed: &needed, mask }, &mut candidates);
                     assert!(candidates == expected, "{name} with {dense_count} bitmaps");
-                    assert!(counters.0.iter().all(|count| *count == 0), "{name} leaves counters behind");
+                    assert!(
+                        counters.0.iter().all(|counts| counts.0 == [0; 64]),
+                        "{name} leaves counters behind"
+                    );
                 }
             }
         }
