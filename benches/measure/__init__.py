@@ -1,0 +1,19 @@
+"""The measurements, one a module, each run in a process of its own: `measure(scale)` returns what is reported.
+
+Times are in seconds, sizes in bytes.
+"""
+
+__all__ = ["MEASUREMENTS"]
+
+MEASUREMENTS = (
+    "startup",
+    "loading",
+    "ready_entries",
+    "latency",
+    "exact",
+    "threads",
+    "adding",
+    "event_loop",
+    "growth",
+    "peers",
+)
