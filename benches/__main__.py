@@ -1,7 +1,7 @@
 """Runs the benchmarks, from the root of the repository.
 
-A full run takes about an hour, most of it the first time for making data and true answers, and writes
-docs/benchmarks.md and docs/benchmarks.json. Any other run only prints.
+A full run writes docs/benchmarks.md and docs/benchmarks.json; the first one takes much longer than
+others, for the data and the true answers are made then. Any other run only prints.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benches.scale import SCALES
 
 
 def _measure(name: str, scale: str) -> Any:
-    """Measures in a new process, so that no measurement sees what others left in memory. None if it failed."""
+    """Measures in a new process, which nothing that ran before can disturb. None if it failed."""
     with TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         process = subprocess.run(

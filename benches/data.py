@@ -1,6 +1,7 @@
 """The memories and the queries that are measured.
 
-Everything is made from the corpus beside the repository. What takes long to make is kept under `target/benches`.
+Everything is made from the corpus beside the repository. What takes long to make is kept under
+`target/benches`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -88,7 +89,7 @@ def queries(scale: Scale) -> list[Query]:
 
 def classes(queries: list[Query]) -> dict[str, list[int]]:
     """The positions of the queries of each class."""
-    rules = {
+    rules: dict[str, Callable[[Query], bool]] = {
         "all": lambda query: True,
         "exact": lambda query: query.kind == "exact",
         "near": lambda query: query.kind == "near",
@@ -133,7 +134,7 @@ def entries_file(scale: Scale) -> Path:
 def rows_file(scale: Scale, rows: int | None = None) -> Path:
     """Entries with distinct normalized sources: as many as asked for, or all that the corpus has.
 
-    If the corpus has too few, its sources are changed, always in the same way, until there are enough.
+    If the corpus has too few, some of its sources are changed, in the same way each time.
     """
     name = scale.corpus.partition(".")[0]
     return _write(
@@ -176,14 +177,14 @@ def mutated_sources(scale: Scale, count: int) -> list[str]:
 
 
 def _pieces(source: str) -> tuple[str, list[str]]:
-    """What joins the pieces of a text, and the pieces: words, or pairs of characters where no spaces are written."""
+    """What joins the pieces of a text, and the pieces: words, or else pairs of characters."""
     if source.isascii() or " " in source:
         return " ", source.split(" ")
     return "", re.findall("..?", source, re.DOTALL)
 
 
 def _mutations(sources: list[str], random: Random, seen: set[int]) -> Iterator[str]:
-    """Sources with some pieces replaced by those of others, and some swapped. None is in `seen`, where they are noted.
+    """Sources with some pieces replaced by those of others, and some swapped; none is in `seen`.
 
     Pieces are drawn as often as they occur, so that common trigrams stay common.
     """

@@ -19,7 +19,7 @@ def _field(file: str, name: str) -> str:
 
 
 def describe() -> dict[str, str]:
-    """What the figures depend on. The load is that before the run: more than little, and the figures are too high."""
+    """What the times depend on. If the load before the run was not near 0, they are too long."""
     memory = int(_field("/proc/meminfo", "MemTotal").split()[0]) / 2**20
     return {
         "date": datetime.now(timezone.utc).date().isoformat(),

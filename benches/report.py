@@ -44,12 +44,12 @@ def page(run: dict[str, Any]) -> str:
     )
     head = f"""# Benchmarks
 
-Measured on {run["machine"]["date"]} by `python -m benches`, which wrote this page and, with all numbers,
-`benchmarks.json`. {machine}.
+Measured on {run["machine"]["date"]} by `python -m benches`, which wrote this page and, with all
+numbers, `benchmarks.json`. {machine[0].upper()}{machine[1:]}.
 
-Searches go through the public API, on one thread, with k = 5 and `min_score` 0.2, each query in a new string. Where
-nothing else is said the memory holds all of `{SCALES[run["scale"]].corpus}`. Answers are compared with those of an exhaustive scan,
-and a wrong one fails the measurement."""
+Searches go through the public API, on one thread, with k = 5 and `min_score` 0.2, each query in a
+new string. Where nothing else is said the memory holds all of `{SCALES[run["scale"]].corpus}`.
+Answers are compared with those of an exhaustive scan, and a wrong one fails the measurement."""
     return "\n\n".join([head, *sections.values()]) + "\n"
 
 
@@ -76,7 +76,7 @@ def _latency(result: dict[str, Any]) -> str:
         "p95, languages",
         "p99, languages",
     ]
-    text = f"{result['entries']:,} entries; the last three columns with a filter on source and target language."
+    text = f"{result['entries']:,} entries. The last columns are with both languages."
     return f"## Latency\n\n{text}\n\n" + _table(head, rows)
 
 
@@ -96,7 +96,10 @@ def _growth(result: dict[str, Any]) -> str:
         ]
         for rows, times in result.items()
     ]
-    text = "Rows beyond those of the corpus are real sources with some words replaced by others, from a fixed seed."
+    text = (
+        "Rows beyond those of the corpus are real sources with some words replaced, from a fixed "
+        "seed."
+    )
     head = ["distinct rows", "p50", "p95", "p99", "worst short query", "which"]
     return f"## Growth\n\n{text}\n\n" + _table(head, rows)
 
@@ -120,8 +123,11 @@ def _peers(result: dict[str, Any]) -> str:
                 f"{peer['share']:.1%}",
             ]
         )
-    text = """The others search the distinct normalized sources, one by one over the same queries until their time is up. The share is
-that of the true five best rows, rows of equal scores being as good as each other."""
+    text = (
+        "The others search the distinct normalized sources, for the same queries until their time "
+        "is up. The last column is how much of the true five best rows they find, rows of equal "
+        "scores being as good as each other."
+    )
     head = ["search", "queries", "p50", "p95", "p50, times diglot’s", "true top five"]
     return f"## Beside what else there is\n\n{text}\n\n" + _table(head, rows)
 
@@ -149,16 +155,18 @@ def _adding(result: dict[str, Any]) -> str:
 
 def _loading(result: dict[str, Any]) -> str:
     text = (
-        f"{result['entries']:,} entries, {result['rows']:,} distinct rows, loaded in {seconds(result['seconds'])}. "
-        f"The process had {megabytes(result['resident before'])} before, {megabytes(result['resident'])} after, and "
-        f"{megabytes(result['peak'])} at its peak; the index takes {result['index bytes a row']:.0f} bytes a row."
+        f"{result['entries']:,} entries, {result['rows']:,} distinct rows, loaded in "
+        f"{seconds(result['seconds'])}. The process had {megabytes(result['resident before'])} "
+        f"before, {megabytes(result['resident'])} after, {megabytes(result['peak'])} at its peak; the "
+        f"index takes {result['index bytes a row']:.0f} bytes a row."
     )
     rows = [[name.replace("_", " "), megabytes(size)] for name, size in result["bytes"].items()]
     return f"## Loading and memory\n\n{text}\n\n" + _table(["part", "size"], rows)
 
 
 def _ready_entries(result: dict[str, Any]) -> str:
-    text = f"`add_many` took {result['entries']:,} entries at {result['entries a second']:,.0f} a second."
+    rate = f"{result['entries a second']:,.0f}"
+    text = f"`add_many` took {result['entries']:,} entries at {rate} a second."
     return f"## Adding entries that are ready\n\n{text}"
 
 
@@ -172,14 +180,17 @@ def _event_loop(result: dict[str, Any]) -> str:
         ]
         for name, gaps in result.items()
     ]
-    text = """How long a task that does nothing waits for its next turn while an operation runs beside it. The last column counts
-only the time that the loop's thread was on a processor."""
+    text = (
+        "How long a task that does nothing waits for its next turn while an operation runs beside "
+        "it. The last column counts only the time that the loop's thread was on a processor."
+    )
     head = ["operation", "p95", "p99", "longest", "longest, at work"]
     return f"## The event loop\n\n{text}\n\n" + _table(head, rows)
 
 
 def _startup(result: dict[str, Any]) -> str:
-    return f"## Start\n\n`import diglot` took {seconds(result['seconds'])}, the median of {result['starts']} processes."
+    text = f"`import diglot` took {seconds(result['seconds'])}, the median of {result['starts']}"
+    return f"## Start\n\n{text} processes."
 
 
 _SECTIONS = {

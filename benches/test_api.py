@@ -1,4 +1,4 @@
-"""The Python API under pytest-benchmark, over a small memory: `pytest benches --benchmark-enable`."""
+"""The Python API over a small memory: `python -m pytest benches --benchmark-enable`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from benches import data
 from benches.clock import ask, searcher
 from benches.scale import SCALES

@@ -24,7 +24,7 @@ _SOURCES = [
 
 
 def exhaustive(entries: Path, searches: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The `hits` of each search over a file of entries, and the `seconds` it took, by scoring every row in Rust."""
+    """The `hits` of each search over a file of entries, by scoring every row, and its `seconds`."""
     cargo = [
         "cargo",
         "run",

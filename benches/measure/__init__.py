@@ -1,4 +1,6 @@
-"""The measurements, one a module, each run in a process of its own: `measure(scale)` returns what is reported.
+"""The measurements, one a module, each run in a process of its own.
+
+`measure(scale)` returns what is reported, as what JSON can hold.
 
 Times are in seconds, sizes in bytes.
 """

@@ -53,7 +53,10 @@ def measure(scale: Scale) -> dict[str, Any]:
     ask(
         search,
         checked,
-        [_merge(query, hits, sources, first) for query, hits in zip(checked, expected)],
+        [
+            _merge(query, hits, sources, first)
+            for query, hits in zip(checked, expected, strict=False)
+        ],
     )
     return {
         "searches alone": percentiles(alone),

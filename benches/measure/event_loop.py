@@ -1,7 +1,7 @@
 """How long each asynchronous operation keeps the event loop from everything else.
 
-The time that passes between two turns of another task has the machine's own pauses in it; the time that the loop's
-thread spent on a processor has not, but lacks what it spent waiting for a lock.
+The time that passes between two turns of another task has the machine's own pauses in it; the time
+that the loop's thread spent on a processor has not, but lacks what it spent waiting for a lock.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ async def _measure(scale: Scale) -> dict[str, Any]:
         diglot.TranslationMemoryEntry(source=source, target=source)
         for source in data.mutated_sources(scale, min(scale.ready, 100_000))
     ]
-    # Python's collector would stop everything to look through what was made so far, which is this module's and nobody
-    # else's.
+    # Python's collector would stop everything to look through what this module made so far.
     gc.collect()
     gc.freeze()
 
@@ -78,7 +77,7 @@ async def _iterate(store: diglot.InMemoryTranslationMemoryStore) -> None:
 
 
 async def _gaps(operation: Callable[[], Awaitable[_T]]) -> tuple[dict[str, Any], _T]:
-    """The times between the turns of a task that does nothing else, while an operation runs beside it."""
+    """The times between the turns of a task that does nothing while an operation runs beside it."""
     passed: list[float] = []
     worked: list[float] = []
 

@@ -1,4 +1,4 @@
-"""What one search takes over the whole corpus, by class of query, with and without a filter on languages."""
+"""What one search over the whole corpus takes: by class of query, with and without filters."""
 
 from __future__ import annotations
 

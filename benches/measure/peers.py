@@ -1,4 +1,4 @@
-"""What the same lookups take with what a user would pick instead, and how much of the true top five that finds."""
+"""What a user would pick instead: its times, and how much of the true top five it finds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def measure(scale: Scale) -> dict[str, Any]:
     }
     all_rows = data.rows_file(scale)
     for name in PEERS:
-        # Plain Python has a few rows only, and its times are stretched to all: it looks at every row.
+        # It looks at every row, so the times for a few of them can be stretched to all.
         file = data.rows_file(scale, scale.oracle_entries) if name == "plain_python" else all_rows
         factor = _count(all_rows) / _count(file)
         answers: Answers = import_module(f"benches.peers.{name}").answers
@@ -49,7 +49,7 @@ def _count(file: Path) -> int:
 
 
 def _own_times(scale: Scale, queries: list[data.Query]) -> list[float]:
-    """The times of this package over the whole corpus; that its answers are all right is checked."""
+    """The times of this package over the whole corpus. All its answers are checked."""
     expected = truth(data.entries_file(scale), queries)
     search = searcher(diglot.TranslationMemory.from_jsonl(data.corpus_file(scale)))
     ask(search, queries, expected)
@@ -59,7 +59,7 @@ def _own_times(scale: Scale, queries: list[data.Query]) -> list[float]:
 def _measure(
     answers: Answers, file: Path, queries: list[data.Query], seconds: float
 ) -> tuple[list[float], float]:
-    """The times of a peer, in the order of the queries, until it has used up its time; and its share of the truth."""
+    """The times of a peer, query after query until its time is up, and its share of the truth."""
     normalized = data.row_texts(file)
     expected = truth(file, queries)
     times: list[float] = []
@@ -78,4 +78,5 @@ def _share(query: data.Query, found: list[int], hits: Hits, normalized: list[str
     """How much of the best hits was found. Rows of equal scores are as good as each other."""
     text = diglot.normalize(query.text)
     worst = hits[-1][1]
-    return sum(diglot.similarity(text, normalized[row]) >= worst for row in set(found)) / len(hits)
+    good = [row for row in set(found) if diglot.similarity(text, normalized[row]) >= worst]
+    return len(good) / len(hits)

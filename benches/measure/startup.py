@@ -29,5 +29,5 @@ def measure(scale: Scale) -> dict[str, Any]:
         subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         for _ in range(scale.starts + 1)
     ]
-    # The first start reads files that later ones find in memory, and compiles what an installer did not.
+    # The first start reads files that later ones find in memory, and may compile some.
     return {"seconds": median(float(run.stdout) for run in runs[1:]), "starts": scale.starts}

@@ -1,8 +1,8 @@
 """What a user would pick instead, one a module.
 
-`answers(file, texts)` makes a memory of the entries in a file of distinct rows and yields, for each of some queries,
-the seconds that the lookup took and the rows it found, at most 5, best first. What is returned counts, so whatever is
-needed to get it (such as scoring candidates anew) belongs to the time.
+`answers(file, texts)` makes a memory of the entries in a file of distinct rows and yields, for each
+of some queries, the seconds that the lookup took and the rows it found, at most 5, best first. All
+that is needed to get these rows, such as scoring candidates anew, belongs to the time.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""rapidfuzz over all normalized sources. Its ratio is another measure of likeness, so its best five may be others."""
+"""rapidfuzz over all normalized sources. It measures likeness otherwise, and so finds others."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 
+from rapidfuzz import fuzz, process
+
 from benches.data import row_texts
 from diglot import normalize
-from rapidfuzz import fuzz, process
 
 __all__ = ["answers"]
 
