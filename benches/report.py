@@ -157,8 +157,8 @@ def _loading(result: dict[str, Any]) -> str:
     text = (
         f"{result['entries']:,} entries, {result['rows']:,} distinct rows, loaded in "
         f"{seconds(result['seconds'])}. The process had {megabytes(result['resident before'])} "
-        f"before, {megabytes(result['resident'])} after, {megabytes(result['peak'])} at its peak; the "
-        f"index takes {result['index bytes a row']:.0f} bytes a row."
+        f"before, {megabytes(result['resident'])} after, {megabytes(result['peak'])} at its peak. "
+        f"The index takes {result['index bytes a row']:.0f} bytes a row."
     )
     rows = [[name.replace("_", " "), megabytes(size)] for name, size in result["bytes"].items()]
     return f"## Loading and memory\n\n{text}\n\n" + _table(["part", "size"], rows)
@@ -174,9 +174,10 @@ def _event_loop(result: dict[str, Any]) -> str:
     rows = [
         [
             name,
-            *_times(gaps["passed"])[1:],
-            seconds(gaps["passed"]["max"]),
-            seconds(gaps["worked"]["max"]),
+            f"{gaps['turns']:,}",
+            f"{gaps['too long']:,}",
+            seconds(gaps["passed"]),
+            seconds(gaps["worked"]),
         ]
         for name, gaps in result.items()
     ]
@@ -184,7 +185,7 @@ def _event_loop(result: dict[str, Any]) -> str:
         "How long a task that does nothing waits for its next turn while an operation runs beside "
         "it. The last column counts only the time that the loop's thread was on a processor."
     )
-    head = ["operation", "p95", "p99", "longest", "longest, at work"]
+    head = ["operation", "turns", "over 2 ms", "longest", "longest, at work"]
     return f"## The event loop\n\n{text}\n\n" + _table(head, rows)
 
 

@@ -15,12 +15,14 @@ from typing import Any, TypeVar
 
 import diglot
 from benches import data
-from benches.clock import percentiles
 from benches.scale import Scale
 
 __all__ = ["measure"]
 
 _T = TypeVar("_T")
+
+# Seconds.
+_ALLOWED = 2e-3
 
 
 def measure(scale: Scale) -> dict[str, Any]:
@@ -77,22 +79,23 @@ async def _iterate(store: diglot.InMemoryTranslationMemoryStore) -> None:
 
 
 async def _gaps(operation: Callable[[], Awaitable[_T]]) -> tuple[dict[str, Any], _T]:
-    """The times between the turns of a task that does nothing while an operation runs beside it."""
-    passed: list[float] = []
-    worked: list[float] = []
+    """The longest times between two turns of a task that does nothing while an operation runs."""
+    longest = {"turns": 0, "too long": 0, "passed": 0.0, "worked": 0.0}
 
     async def tick() -> None:
-        turn = perf_counter(), thread_time()
+        passed, worked = perf_counter(), thread_time()
         while True:
             await asyncio.sleep(0)
-            next_turn = perf_counter(), thread_time()
-            passed.append(next_turn[0] - turn[0])
-            worked.append(next_turn[1] - turn[1])
-            turn = next_turn
+            since, passed = passed, perf_counter()
+            since_at_work, worked = worked, thread_time()
+            longest["turns"] += 1
+            longest["too long"] += passed - since > _ALLOWED
+            longest["passed"] = max(longest["passed"], passed - since)
+            longest["worked"] = max(longest["worked"], worked - since_at_work)
 
     ticking = asyncio.create_task(tick())
     await asyncio.sleep(0)
     result = await operation()
     await asyncio.sleep(0)
     ticking.cancel()
-    return {"passed": percentiles(passed), "worked": percentiles(worked)}, result
+    return longest, result
