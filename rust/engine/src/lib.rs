@@ -13,6 +13,7 @@ mod error;
 mod features;
 mod fields;
 mod hash;
+pub mod jsonl;
 mod kernel;
 mod live;
 mod memory;
