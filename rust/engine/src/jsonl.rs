@@ -24,7 +24,7 @@ use crate::memory::Batch;
 pub const MOST_LINE_BYTES: usize = 1 << 26;
 
 /// The deepest that objects and arrays may nest in the metadata of an entry, the metadata itself counted.
-pub const MOST_METADATA_DEPTH: usize = 100;
+pub const MOST_METADATA_DEPTH: usize = 128;
 
 /// Blocks that wait between the thread that unpacks and the one that parses.
 const BLOCKS_AHEAD: usize = 4;
