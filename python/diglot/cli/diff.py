@@ -36,18 +36,28 @@ def changes(old: str, new: str) -> Iterator[tuple[Change, str]]:
         old_end, new_end = old_end - 1, new_end - 1
 
     yield from _piece("same", new_parts[:start])
-    old_middle, new_middle = old_keys[start:old_end], new_keys[start:new_end]
-    if len(old_middle) * len(new_middle) > _MOST_PAIRS:
-        steps = [("replace", 0, len(old_middle), 0, len(new_middle))]
-    else:
-        steps = SequenceMatcher(None, old_middle, new_middle, autojunk=False).get_opcodes()
-    for step, old_from, old_to, new_from, new_to in steps:
+    for step, old_from, old_to, new_from, new_to in _steps(old_keys[start:old_end], new_keys[start:new_end]):
         if step == "equal":
             yield from _piece("same", new_parts[start + new_from : start + new_to])
         else:
             yield from _piece("removed", old_parts[start + old_from : start + old_to])
             yield from _piece("added", new_parts[start + new_from : start + new_to])
     yield from _piece("same", new_parts[new_end:])
+
+
+def _steps(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
+    """How `new` comes from `old`, as `SequenceMatcher.get_opcodes` has it."""
+    if len(old) * len(new) > _MOST_PAIRS:
+        return [("replace", 0, len(old), 0, len(new))]
+    steps: list[tuple[str, int, int, int, int]] = []
+    for step in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        # Two changed words with an unchanged space between them read better as one change.
+        if len(steps) > 1 and step[0] != "equal" and steps[-1][0] == "equal" and not any(new[steps[-1][3] : step[3]]):
+            del steps[-1]
+            _, old_from, _, new_from, _ = steps.pop()
+            step = ("replace", old_from, step[2], new_from, step[4])
+        steps.append(step)
+    return steps
 
 
 def _piece(change: Change, parts: list[str]) -> Iterator[tuple[Change, str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from rich.table import Table
 from rich.text import Text
 
+from diglot import TranslationMemory
 from diglot.cli.console import load, output, shown
 from diglot.cli.diff import Change, changes
 
@@ -91,20 +92,22 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Looks up and prints."""
-    store = load(args.memory)
-    hits = store.search(
-        args.query,
-        source_language=args.source_language,
-        target_language=args.target_language,
-        domain=args.domain,
-        namespace=args.namespace,
-        max_hits=args.max_hits,
-        min_score=args.min_score,
-    )
+    options = {
+        "source_language": args.source_language,
+        "target_language": args.target_language,
+        "domain": args.domain,
+        "namespace": args.namespace,
+        "max_hits": args.max_hits,
+        "min_score": args.min_score,
+    }
+    # What is wrong with the arguments is said before a large memory is read.
+    TranslationMemory().search(args.query, **options)
+    memory = load(args.memory)
+    hits = memory.search(args.query, **options)
     if args.json:
         _print_json(args.query, hits)
     else:
-        _print_table(args.query, hits, len(store))
+        _print_table(args.query, hits, len(memory))
     return 0
 
 

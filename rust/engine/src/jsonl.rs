@@ -45,7 +45,6 @@ pub struct Progress {
 
 /// Why a file could not be read. Nothing of it is kept.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Error {
     /// The operating system says so.
     Io(io::Error),

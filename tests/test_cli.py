@@ -1,0 +1,282 @@
+"""The `diglot` command, as a process."""
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rich", reason="diglot[cli] is not installed")
+
+from rich.cells import cell_len
+
+from diglot import similarity
+from diglot.cli.diff import changes
+
+EXAMPLE = str(Path(__file__).parents[1] / "examples" / "memory.jsonl")
+QUERY = "Save your changes before you close the app."
+
+
+def environment(**changed: str) -> dict[str, str]:
+    names = ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+    return {name: value for name, value in os.environ.items() if name not in names} | changed
+
+
+def diglot(*arguments: str, **changed: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "diglot", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(**changed),
+        timeout=60,
+    )
+
+
+def on_terminal(*arguments: str, **changed: str) -> str:
+    """What the command shows on a terminal."""
+    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "diglot", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(TERM="xterm-256color", COLUMNS="100", **changed),
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # Linux says so when the other side is closed.
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return shown.decode()
+
+
+def test_a_table_in_a_pipe_is_plain_and_straight() -> None:
+    done = diglot("lookup", EXAMPLE, QUERY)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    assert "the [-app-]{+window+}." in done.stdout
+    assert "창을 닫기 전에" in done.stdout
+    assert "关闭窗口前请保存更改。" in done.stdout
+    # Wide characters take two columns each, and all lines end in the same one.
+    assert {cell_len(line) for line in done.stdout.splitlines()} == {100}
+
+
+def test_a_table_is_as_wide_as_it_is_told() -> None:
+    done = diglot("lookup", EXAMPLE, QUERY, COLUMNS="60")
+    assert {cell_len(line) for line in done.stdout.splitlines()} == {60}
+
+
+def test_json_has_all_that_is_known() -> None:
+    done = diglot("lookup", EXAMPLE, "Your payment was declined.", "--json", "--max-hits", "1", PYTHONIOENCODING="ascii")
+    (line,) = [line for line in Path(EXAMPLE).read_text(encoding="utf-8").splitlines() if "declined" in line]
+    entry = json.loads(line)
+    found = json.loads(done.stdout)
+    (hit,) = found.pop("hits")
+    assert found == {"query": "Your payment was declined."}
+    assert hit["entry"] == entry
+    assert hit["score"] == similarity("Your payment was declined.", entry["source"])
+    assert Path(EXAMPLE).read_text(encoding="utf-8").splitlines()[hit["id"]] == line
+
+
+@pytest.mark.parametrize(
+    ("options", "keeps"),
+    [
+        (["--from", "ZH-cn"], lambda entry: entry["source_language"] == "zh-CN"),
+        (["--to", "ja"], lambda entry: entry["target_language"] == "ja"),
+        (["--domain", "account"], lambda entry: entry["domain"] == "account"),
+        (["--namespace", "example"], lambda entry: entry["namespace"] == "example"),
+        (["--namespace", "other"], lambda entry: False),
+        (["--from", "en", "--to", "ko", "--domain", "app"], lambda entry: entry["target_language"] == "ko" and entry["domain"] == "app"),
+    ],
+    ids=" ".join,
+)
+def test_filters(options: list[str], keeps: object) -> None:
+    done = diglot("lookup", EXAMPLE, QUERY, "--json", "--min-score", "0", "--max-hits", "100", *options)
+    assert callable(keeps)
+    entries = map(json.loads, Path(EXAMPLE).read_text(encoding="utf-8").splitlines())
+    assert {hit["id"] for hit in json.loads(done.stdout)["hits"]} == {
+        number for number, entry in enumerate(entries) if keeps(entry)
+    }
+
+
+def test_min_score_and_max_hits() -> None:
+    hits = json.loads(diglot("lookup", EXAMPLE, QUERY, "--json").stdout)["hits"]
+    assert len(hits) == 5
+    floor = hits[3]["score"]
+    hits = json.loads(diglot("lookup", EXAMPLE, QUERY, "--json", "--min-score", str(floor)).stdout)["hits"]
+    assert [hit["score"] for hit in hits] == [floor] * 4
+
+
+def test_nothing_found_is_no_failure(tmp_path: Path) -> None:
+    done = diglot("lookup", EXAMPLE, "zzz", "--min-score", "0.9")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "No matches among 68 entries.\n", "")
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    done = diglot("lookup", str(empty), "Save")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "No matches among 0 entries.\n", "")
+    done = diglot("lookup", str(empty), "Save", "--json")
+    assert json.loads(done.stdout) == {"query": "Save", "hits": []}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "COMMAND"),
+        (["no-such-command"], "no-such-command"),
+        (["lookup", EXAMPLE], "QUERY"),
+        (["lookup", EXAMPLE, " \u3000"], "query is empty"),
+        (["lookup", EXAMPLE, b"\xff".decode(errors="surrogateescape")], "query has a lone surrogate"),
+        (["lookup", EXAMPLE, "a", "--max-hits", "0"], "argument --max-hits: '0' is not a whole number from 1"),
+        (["lookup", EXAMPLE, "a", "--max-hits", "1.5"], "argument --max-hits: '1.5' is not a whole number from 1"),
+        (["lookup", EXAMPLE, "a", "--min-score", "nan"], "argument --min-score: 'nan' is not a number from 0 to 1"),
+        (["lookup", EXAMPLE, "a", "--min-score", "x"], "argument --min-score: 'x' is not a number from 0 to 1"),
+        (["lookup", "missing.jsonl", " "], "query is empty"),
+    ],
+)
+def test_wrong_arguments(arguments: list[str], message: str) -> None:
+    done = diglot(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    done = diglot("lookup", str(tmp_path / "missing.jsonl"), "Save")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == f"diglot: {tmp_path / 'missing.jsonl'}: No such file or directory\n"
+    done = diglot("lookup", str(tmp_path), "Save")
+    assert (done.returncode, done.stderr) == (3, f"diglot: {tmp_path}: Is a directory\n")
+
+
+def test_malformed_files(tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"source":"a","target":"b"}\n{"source":"a","target":7}\n'))
+    done = diglot("lookup", str(path), "Save", "--json")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == f"diglot: {path}, line 2: target: invalid type: integer `7`, expected a string\n"
+
+
+def test_what_is_stored_does_not_steer_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "hostile.jsonl"
+    hostile = "a\x1b[2J\x07\x9b31m[red]b\n\x7f"
+    entry = {"source": hostile, "target": hostile, "domain": hostile}
+    path.write_text(json.dumps(entry), encoding="utf-8")
+    shown = diglot("lookup", str(path), "a", "--min-score", "0").stdout
+    assert re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown) == []
+    assert "␛[2J␇�31m[red]b␊␡" in shown
+
+
+def test_progress_and_colours_on_a_terminal() -> None:
+    shown = on_terminal("lookup", EXAMPLE, QUERY)
+    assert "Reading" in shown or "Indexing" in shown
+    assert "\x1b[9;31mapp\x1b[0m\x1b[1;32mwindow\x1b[0m" in shown
+    assert "{+" not in shown
+    # The bar is gone when the table is there: erasing its line comes last.
+    assert shown.index("\x1b[2K┏") > max(shown.rfind("Reading"), shown.rfind("Indexing"))
+
+
+def test_no_colours_where_none_are_wanted() -> None:
+    shown = on_terminal("lookup", EXAMPLE, QUERY, NO_COLOR="1")
+    assert "[-app-]{+window+}" in shown
+
+
+def test_help_shows_examples() -> None:
+    done = diglot("lookup", "--help")
+    assert done.returncode == 0
+    for option in ("--from", "--to", "--domain", "--namespace", "--max-hits", "--min-score", "--json"):
+        assert option in done.stdout
+    assert 'diglot lookup memory.jsonl "Save the file"' in done.stdout
+
+
+def test_version() -> None:
+    from importlib.metadata import version
+
+    assert diglot("--version").stdout == f"diglot {version('diglot')}\n"
+
+
+def test_without_the_extra_it_says_how_to_install_it(tmp_path: Path) -> None:
+    # An empty folder named rich cannot be imported as the package; a broken module stands for a missing one.
+    (tmp_path / "rich.py").write_text("raise ModuleNotFoundError(\"No module named 'rich'\", name='rich')")
+    done = diglot("lookup", EXAMPLE, "Save", PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "pip install 'diglot[cli]'" in done.stderr
+
+
+def test_a_reader_that_stops_early_is_no_failure(tmp_path: Path) -> None:
+    path = tmp_path / "large.jsonl"
+    path.write_text("".join(json.dumps({"source": f"a {n}", "target": "x" * 1000}) + "\n" for n in range(500)))
+    command = [sys.executable, "-m", "diglot", "lookup", str(path), "a", "--json", "--max-hits", "500", "--min-score", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on this system")
+def test_it_can_be_interrupted(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "diglot", "lookup", str(pipe), "a"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as process:
+        # Opening the pipe waits until the command does. What is written fills it, so the command is reading.
+        with pipe.open("w") as file:
+            line = json.dumps({"source": "a", "target": "b"}) + "\n"
+            file.write(line * 100_000)
+            process.send_signal(signal.SIGINT)
+            # It looks at the signal while there are lines to read.
+            try:
+                for _ in range(1000):
+                    file.write(line * 1000)
+            except BrokenPipeError:
+                pass
+            try:
+                file.flush()
+            except BrokenPipeError:
+                os.set_blocking(file.fileno(), True)
+        assert process.stderr is not None
+        assert process.stderr.read() == b"diglot: interrupted\n"
+        assert process.wait(timeout=60) == 130
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "marked"),
+    [
+        ("Save the file", "Save the file", "Save the file"),
+        ("SAVE  the\tﬁle", "Save the file", "Save the file"),
+        ("Save file", "Save the file", "Save {the }file"),
+        ("Save the file", "Save file", "Save [the ]file"),
+        ("Save your file now", "Save my folder now", "Save [your file]{my folder} now"),
+        ("保存文件", "保存文件夹", "保存文件{夹}"),
+        ("請保存文件", "请保存档案", "[請]{请}保存[文件]{档案}"),
+        ("हिन्दी में", "हिन्दु में", "[हिन्दी]{हिन्दु} में"),
+        ("a", "b", "[a]{b}"),
+    ],
+)
+def test_changes(old: str, new: str, marked: str) -> None:
+    brackets = {"same": "{}", "added": "{{{}}}", "removed": "[{}]"}
+    assert "".join(brackets[change].format(text) for change, text in changes(old, new)) == marked
+
+
+def test_changes_of_long_texts() -> None:
+    old = "x " + "a b " * 10_000 + "y"
+    new = "x " + "c d " * 10_000 + "y"
+    found = list(changes(old, new))
+    assert [change for change, _ in found] == ["same", "removed", "added", "same"]
+    assert "".join(text for change, text in found if change != "removed") == new

@@ -1,0 +1,190 @@
+"""Reading JSON Lines through the public classes. The format itself is tested beside the engine's reader."""
+
+import asyncio
+import contextlib
+import gzip
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from diglot import (
+    AbortedError,
+    DiglotError,
+    FormatError,
+    InMemoryTranslationMemoryStore,
+    InvalidTypeError,
+    TranslationMemory,
+    TranslationMemoryEntry,
+)
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "memory.jsonl"
+
+Read = Callable[..., TranslationMemory]
+
+
+def read_async(path: Any, **options: Any) -> TranslationMemory:
+    return asyncio.run(InMemoryTranslationMemoryStore.from_jsonl(path, **options)).memory
+
+
+@pytest.fixture(params=[TranslationMemory.from_jsonl, read_async], ids=["sync", "async"])
+def read(request: pytest.FixtureRequest) -> Read:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that takes long enough to read for several calls of progress and looks at the signal."""
+    path = tmp_path_factory.mktemp("large") / "large.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(60_000):
+            text = f"Sentence number {number} of a file that is long enough."
+            file.write(json.dumps({"source": text, "target": text, "notes": "x" * 200}) + "\n")
+    return path
+
+
+def test_a_file_holds_what_from_dict_makes_of_its_lines(read: Read) -> None:
+    memory = read(EXAMPLE)
+    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    assert list(memory) == [TranslationMemoryEntry.from_dict(json.loads(line)) for line in lines]
+    assert memory.search("This cannot be undone.")[0].score == 1
+
+
+def test_the_example_is_rich_enough() -> None:
+    pairs = [(entry.source_language, entry.target_language) for entry in TranslationMemory.from_jsonl(EXAMPLE)]
+    assert set(pairs) == {("en", "ko"), ("en", "ja"), ("en", "zh-CN"), ("zh-CN", "en")}
+    assert len(pairs) >= 60
+
+
+def test_compressed_files_are_known_by_their_contents(read: Read, tmp_path: Path) -> None:
+    path = tmp_path / "memory.txt"
+    path.write_bytes(gzip.compress(EXAMPLE.read_bytes()))
+    assert list(read(str(path))) == list(read(EXAMPLE))
+
+
+@pytest.mark.parametrize(
+    "number", [12345678901234567890123456789, -(2**64), 0.1, 1e300, -0.0, 2.0, 5e-324], ids=repr
+)
+def test_numbers_in_metadata_come_back_as_they_were(read: Read, tmp_path: Path, number: float) -> None:
+    path = tmp_path / "memory.jsonl"
+    metadata = {"number": number, "nested": [{"a": None}, True, "\u20ac😀\\\"\n"]}
+    path.write_text(json.dumps({"source": "a", "target": "b", "metadata": metadata}), encoding="utf-8")
+    (entry,) = read(path)
+    assert entry.metadata == metadata
+    assert type(entry.metadata["number"]) is type(number)
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ('{"source": "a"}', "target"),
+        ('{"source": "a", "target": 1}', "target"),
+        ('{"source": " ", "target": "b"}', "source"),
+        ('{"source": "a", "target": "b", "createdAt": false}', "created_at"),
+        ('{"source": "a", "target": "b", "metadata": {"a": 1e999}}', "metadata"),
+        ('{"source": "a", "target": "b", "colour": "red"}', None),
+        ("not JSON", None),
+        ("\udcff", None),
+    ],
+)
+def test_errors_say_where(read: Read, tmp_path: Path, line: str, field: str | None) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_text(f'{{"source": "a", "target": "b"}}\n\n{line}\n', encoding="utf-8", errors="surrogateescape")
+    with pytest.raises(FormatError) as caught:
+        read(path)
+    error = caught.value
+    assert isinstance(error, DiglotError) and isinstance(error, ValueError)
+    assert (error.code, error.path, error.line, error.field) == ("invalid_format", str(path), 3, field)
+    assert str(error).startswith(f"{path}, line 3: ")
+    assert field is None or field in str(error)
+
+
+def test_damaged_files_are_refused(read: Read, tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl.gz"
+    path.write_bytes(gzip.compress(EXAMPLE.read_bytes())[:-10])
+    with pytest.raises(FormatError, match="the compressed data is damaged or ends too early"):
+        read(path)
+
+
+def test_what_the_system_refuses_is_an_os_error(read: Read, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        read(tmp_path / "missing.jsonl")
+    assert caught.value.filename == str(tmp_path / "missing.jsonl")
+    with pytest.raises(IsADirectoryError):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("arguments", [{"path": 5}, {"path": b"x"}, {"path": EXAMPLE, "progress": 5}])
+def test_wrong_types(read: Read, arguments: dict[str, Any]) -> None:
+    with pytest.raises(InvalidTypeError):
+        read(arguments.pop("path"), **arguments)
+
+
+def test_progress_goes_up_to_the_end(read: Read, large: Path) -> None:
+    heard: list[tuple[int, int | None, int]] = []
+    memory = read(large, progress=lambda *now: heard.append(now))
+    size = large.stat().st_size
+    assert heard[-1] == (size, size, len(memory)) == (size, size, 60_000)
+    assert heard == sorted(heard)
+    assert len(heard) >= 2
+
+
+def test_what_progress_raises_comes_out(read: Read, large: Path) -> None:
+    class Stop(Exception):
+        pass
+
+    calls = 0
+
+    def progress(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        raise Stop
+
+    with pytest.raises(Stop):
+        read(large, progress=progress)
+    assert calls == 1
+
+
+def test_a_signal_stops_the_reading(read: Read, large: Path) -> None:
+    signal = threading.Event()
+    signal.set()
+    with pytest.raises(AbortedError):
+        read(large, signal=signal)
+    signal.clear()
+    with pytest.raises(AbortedError):
+        read(large, signal=signal, progress=lambda *_: signal.set())
+
+
+def test_cancelling_stops_the_reading(large: Path) -> None:
+    async def main() -> None:
+        started = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        task = asyncio.create_task(
+            InMemoryTranslationMemoryStore.from_jsonl(
+                large, progress=lambda *_: loop.call_soon_threadsafe(started.set)
+            )
+        )
+        await started.wait()
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+            raise AssertionError("it was not cancelled")
+
+    asyncio.run(main())
+
+
+def test_the_loop_runs_while_a_file_is_read(large: Path) -> None:
+    async def main() -> None:
+        ticks = 0
+        reading = asyncio.create_task(InMemoryTranslationMemoryStore.from_jsonl(large))
+        while not reading.done():
+            ticks += 1
+            await asyncio.sleep(0)
+        assert len(await reading) == 60_000
+        # A loop that is held up until the file is read turns a few times at the most.
+        assert ticks > 100
+
+    asyncio.run(main())

@@ -1,0 +1,64 @@
+"""The README's examples are run, and print what it says they print."""
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """The language and text of each fenced block."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+BLOCKS = blocks(README)
+
+
+def test_all_python_blocks_run_and_print_what_follows_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    # The blocks are one program: a later one may use the names of an earlier one.
+    names: dict[str, object] = {"__name__": "readme"}
+    run = 0
+    for (language, text), (next_language, expected) in zip(BLOCKS, [*BLOCKS[1:], ("", "")]):
+        if language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(text, "README.md", "exec"), names)
+            assert next_language == "", f"no output follows:\n{text}"
+            assert printed.getvalue() == expected
+            run += 1
+    assert run == README.count("```python")
+    assert run >= 4
+
+
+def test_the_first_command_ends_in_a_lookup_that_prints_what_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rich", reason="diglot[cli] is not installed")
+    (language, command), (_, expected) = BLOCKS[:2]
+    assert language == "sh"
+    lookup = shlex.split(command.rpartition("&&")[2])
+    assert lookup[:2] == [".venv/bin/diglot", "lookup"]
+    monkeypatch.delenv("COLUMNS", raising=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "diglot", *lookup[1:]],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert done.stdout == expected
+    assert done.stderr == ""
+
+
+def test_links_within_the_repository_lead_somewhere() -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", README)
+    assert {"docs/benchmarks.md", "CONTRIBUTING.md", "LICENSE"} <= set(links)
+    assert [link for link in links if not (ROOT / link).exists()] == []
