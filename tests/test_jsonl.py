@@ -117,10 +117,10 @@ def test_what_the_system_refuses_is_an_os_error(read: Read, tmp_path: Path) -> N
         read(tmp_path)
 
 
-@pytest.mark.parametrize("arguments", [{"path": 5}, {"path": b"x"}, {"path": EXAMPLE, "progress": 5}])
-def test_wrong_types(read: Read, arguments: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("path", "options"), [(5, {}), (b"x", {}), (EXAMPLE, {"progress": 5}), (EXAMPLE, {"signal": 5})])
+def test_wrong_types(read: Read, path: Any, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidTypeError):
-        read(arguments.pop("path"), **arguments)
+        read(path, **options)
 
 
 def test_progress_goes_up_to_the_end(read: Read, large: Path) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import subprocess
@@ -39,19 +40,20 @@ def test_all_python_blocks_run_and_print_what_follows_them(monkeypatch: pytest.M
     assert run >= 4
 
 
-def test_the_first_command_ends_in_a_lookup_that_prints_what_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_command_ends_in_a_lookup_that_prints_what_follows_it() -> None:
     pytest.importorskip("rich", reason="diglot[cli] is not installed")
     (language, command), (_, expected) = BLOCKS[:2]
     assert language == "sh"
     lookup = shlex.split(command.rpartition("&&")[2])
     assert lookup[:2] == [".venv/bin/diglot", "lookup"]
-    monkeypatch.delenv("COLUMNS", raising=False)
     done = subprocess.run(
         [sys.executable, "-m", "diglot", *lookup[1:]],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
+        # Given explicitly: readline, which pytest loads, puts COLUMNS behind the back of os.environ.
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
         check=True,
     )
     assert done.stdout == expected

@@ -6,6 +6,7 @@ from diglot._engine import __version__, normalize, similarity, tokens, trigrams
 from diglot.errors import (
     AbortedError,
     DiglotError,
+    FormatError,
     InvalidTypeError,
     InvalidValueError,
     UnknownEntryError,
@@ -19,6 +20,7 @@ __all__ = [
     "AbortedError",
     "ContextResult",
     "DiglotError",
+    "FormatError",
     "InMemoryTranslationMemoryStore",
     "InvalidTypeError",
     "InvalidValueError",

@@ -13,6 +13,7 @@ programs can tell errors apart without reading messages:
 | `unknown_field` | `InvalidValueError` | a key or keyword that is not one of those allowed |
 | `missing_field` | `InvalidValueError` | a key or keyword that is needed and not there |
 | `unknown_entry` | `UnknownEntryError` | an id that no entry has |
+| `invalid_format` | `FormatError` | a file that does not hold what it should |
 | `aborted` | `AbortedError` | an operation whose `signal` was set; nothing was changed |
 """
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 __all__ = [
     "AbortedError",
     "DiglotError",
+    "FormatError",
     "InvalidTypeError",
     "InvalidValueError",
     "UnknownEntryError",
@@ -73,6 +75,23 @@ class UnknownEntryError(DiglotError, LookupError):
     """An id that no entry has: it was never given, or the entry was removed."""
 
     code = "unknown_entry"
+
+
+class FormatError(DiglotError, ValueError):
+    """A file does not hold what it should. Nothing of it was added.
+
+    Attributes:
+        path: The file, as it was given.
+        line: The line at fault, counted from 1.
+        field: The field at fault, if it is one.
+    """
+
+    code = "invalid_format"
+
+    def __init__(self, message: str, *, path: str, line: int, field: str | None = None) -> None:
+        super().__init__(f"{path}, line {line}: {message}", field=field)
+        self.path = path
+        self.line = line
 
 
 class AbortedError(DiglotError):

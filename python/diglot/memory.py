@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from contextlib import suppress
+from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["InMemoryTranslationMemoryStore", "TranslationMemory"]
 
 _T = TypeVar("_T")
+
+# What hears how much of a file was read: bytes, the size of the file if it is known, entries.
+Progress = Callable[[int, "int | None", int], object]
 
 # Seconds that one step, or a search, may take on an event loop.
 _SLICE = 0.001
@@ -138,6 +142,43 @@ class TranslationMemory:
         self._memory = _engine.Memory()
         if entries != ():
             self.add_many(entries)
+
+    @classmethod
+    def from_jsonl(
+        cls, path: str | PathLike[str], *, progress: Progress | None = None, signal: Signal | None = None
+    ) -> TranslationMemory:
+        """A memory with the entries of a JSON Lines file: one JSON object a line, with the keys of
+        `TranslationMemoryEntry.from_dict`. `null` is the same as no key; lines of white space are skipped.
+
+        Args:
+            path: The file. It may be plain, or compressed with gzip or Zstandard; its first bytes tell, not its name.
+            progress: Called with the bytes read so far, the size of the file in bytes (None for a pipe and the like)
+                and the number of entries so far: now and then, and once when all is read and only the last part of
+                the index is to be made. What it raises stops the reading and is raised here.
+            signal: Stops the reading when it is set, from another thread.
+
+        Raises:
+            OSError: The file cannot be read; `FileNotFoundError` if it is not there.
+            FormatError: A line is no entry, or the compressed data is damaged; `line` and `field` say where.
+            InvalidTypeError: An argument has a wrong type.
+            AbortedError: `signal` was set before the reading was done.
+        """
+        memory = cls()
+        _run(memory._add_jsonl(path, progress, signal))
+        return memory
+
+    def _add_jsonl(
+        self, path: str | PathLike[str], progress: Progress | None, signal: Signal | None
+    ) -> _Steps[None]:
+        if not isinstance(path, (str, PathLike)):
+            raise InvalidTypeError(f"path must be a str or os.PathLike, not {type(path).__name__}", field="path")
+        if progress is not None and not callable(progress):
+            raise InvalidTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
+        check_signal(signal)
+        batch = yield lambda flag: _engine.read_jsonl(path, progress, flag, signal)
+        yield lambda flag: batch.prepare(flag, signal)
+        check_signal(signal)
+        self._memory.publish(batch)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} entries>"
@@ -429,6 +470,15 @@ class InMemoryTranslationMemoryStore:
 
     def __init__(self, entries: Iterable[TranslationMemoryEntry] = ()) -> None:
         self.memory = TranslationMemory(entries)
+
+    @classmethod
+    async def from_jsonl(
+        cls, path: str | PathLike[str], *, progress: Progress | None = None, signal: Signal | None = None
+    ) -> InMemoryTranslationMemoryStore:
+        """As `TranslationMemory.from_jsonl`. `progress` is called on the thread that reads, not on the event loop's."""
+        store = cls()
+        await _run_async(store.memory._add_jsonl(path, progress, signal))
+        return store
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} entries>"

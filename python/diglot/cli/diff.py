@@ -14,6 +14,7 @@ Change = Literal["same", "added", "removed"]
 
 # Han, kana and bopomofo; Thai, Lao, Khmer and Burmese. Each character is a part of its own.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u312f\u31a0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"[^\W{_UNSPACED}]")
 _PART = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|\s+|.", re.DOTALL)
 
 # Pairs of parts that may be compared; larger differences are shown as one.
@@ -70,8 +71,13 @@ def _parts(text: str) -> list[str]:
     parts: list[str] = []
     for found in _PART.finditer(text):
         part = found[0]
-        if parts and unicodedata.category(part[0]).startswith("M"):
+        # Python's \w leaves marks out, and so ends a word at each of them.
+        if parts and (_is_mark(part[0]) or (_is_mark(parts[-1][-1]) and _WORD.match(part))):
             parts[-1] += part
         else:
             parts.append(part)
     return parts
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("M")

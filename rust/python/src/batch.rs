@@ -184,6 +184,12 @@ struct State {
 #[derive(Default)]
 pub(crate) struct Batch(Mutex<State>);
 
+impl From<diglot_engine::Batch> for Batch {
+    fn from(batch: diglot_engine::Batch) -> Batch {
+        Batch(Mutex::new(State { batch, ..State::default() }))
+    }
+}
+
 impl Batch {
     /// What was prepared, once.
     pub(crate) fn take(&self) -> Option<Prepared> {

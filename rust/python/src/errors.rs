@@ -1,8 +1,12 @@
 //! Errors as Python sees them. The classes are written in `diglot.errors`.
 
 use std::fmt::Display;
+use std::io;
+use std::path::Path;
 
 use diglot_engine::Error;
+use diglot_engine::jsonl::FormatError;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -102,4 +106,26 @@ pub(crate) fn engine(py: Python<'_>, failure: &Error, at: At) -> PyErr {
 pub(crate) fn unknown_entry(py: Python<'_>, id: impl Display) -> PyErr {
     let message = format!("no entry has the id {id}");
     error(py, "UnknownEntryError", "unknown_entry", Some("id"), At::Single, &message)
+}
+
+/// A file does not hold what it should.
+pub(crate) fn format(py: Python<'_>, path: &Path, failure: &FormatError) -> PyErr {
+    let make = || {
+        let details = PyDict::new(py);
+        details.set_item("path", path.as_os_str())?;
+        details.set_item("line", failure.line)?;
+        details.set_item("field", failure.field)?;
+        py.import("diglot.errors")?.getattr("FormatError")?.call((&failure.message,), Some(&details))
+    };
+    make().map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// A file cannot be read.
+pub(crate) fn io(py: Python<'_>, path: &Path, failure: io::Error) -> PyErr {
+    let Some(number) = failure.raw_os_error() else { return failure.into() };
+    // Given all three, OSError makes itself a FileNotFoundError and the like.
+    match py.import("os").and_then(|os| os.call_method1("strerror", (number,))) {
+        Ok(message) => PyOSError::new_err((number, message.unbind(), path.as_os_str().to_owned())),
+        Err(failure) => failure,
+    }
 }

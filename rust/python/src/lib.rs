@@ -8,6 +8,7 @@ mod entry;
 mod errors;
 mod found;
 mod json;
+mod jsonl;
 mod memory;
 mod text;
 
@@ -26,6 +27,8 @@ mod _engine {
     use crate::entry::check_entry;
     #[pymodule_export]
     use crate::found::Found;
+    #[pymodule_export]
+    use crate::jsonl::read_jsonl;
     #[pymodule_export]
     use crate::memory::{Memory, Snapshot};
     #[pymodule_export]

@@ -1,0 +1,77 @@
+//! Reading JSON Lines.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use diglot_engine::jsonl::{self, Progress};
+use diglot_engine::{Control, Error};
+use pyo3::prelude::*;
+
+use crate::batch::Batch;
+use crate::control::{CancelFlag, detached};
+use crate::errors::{self, At};
+
+/// How often Python hears of progress.
+const REPORT: Duration = Duration::from_millis(50);
+
+/// Reads the entries of a file. `progress` is called with the bytes read, the size of the file (or `None`) and the number
+/// of entries so far, now and then and at the end, on the thread that calls this.
+#[pyfunction]
+#[pyo3(signature = (path, progress=None, flag=None, signal=None))]
+pub(crate) fn read_jsonl(
+    py: Python<'_>,
+    path: PathBuf,
+    progress: Option<Py<PyAny>>,
+    flag: Option<&CancelFlag>,
+    signal: Option<Py<PyAny>>,
+) -> PyResult<Batch> {
+    let mut reports = Reports { callback: progress.as_ref(), last: None, due: Instant::now(), raised: None };
+    let read = detached(py, flag, signal.as_ref(), |control| {
+        let failed = AtomicBool::new(false);
+        let stop = || failed.load(Ordering::Relaxed) || control.check().is_err();
+        let read = jsonl::read(&path, Control::new(&stop), &mut |progress| {
+            reports.hear(progress);
+            failed.store(reports.raised.is_some(), Ordering::Relaxed);
+        });
+        if read.is_ok() {
+            reports.tell();
+        }
+        Ok(read)
+    })?;
+    if let Some(raised) = reports.raised {
+        return Err(raised);
+    }
+    read.map(Batch::from).map_err(|failure| match failure {
+        jsonl::Error::Format(failure) => errors::format(py, &path, &failure),
+        jsonl::Error::Io(failure) => errors::io(py, &path, failure),
+        jsonl::Error::Aborted => errors::engine(py, &Error::Aborted, At::Single),
+    })
+}
+
+/// Tells Python of progress, but not too often.
+struct Reports<'a> {
+    callback: Option<&'a Py<PyAny>>,
+    last: Option<Progress>,
+    due: Instant,
+    raised: Option<PyErr>,
+}
+
+impl Reports<'_> {
+    fn hear(&mut self, progress: Progress) {
+        self.last = Some(progress);
+        if Instant::now() >= self.due {
+            self.tell();
+            self.due = Instant::now() + REPORT;
+        }
+    }
+
+    /// Tells what was heard last, if that was not done yet.
+    fn tell(&mut self) {
+        let (Some(callback), Some(progress), None) = (self.callback, self.last.take(), &self.raised) else {
+            return;
+        };
+        let Progress { bytes_read, bytes_total, entries } = progress;
+        self.raised = Python::attach(|py| callback.call1(py, (bytes_read, bytes_total, entries)).err());
+    }
+}
