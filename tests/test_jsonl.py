@@ -1,4 +1,4 @@
-"""Reading JSON Lines through the public classes. The format itself is tested beside the engine's reader."""
+"""Reading JSON Lines. The format itself is tested beside the engine's reader."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ def read(request: pytest.FixtureRequest) -> Read:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that takes long enough to read for several calls of progress and looks at the signal."""
+    """A file that takes long enough to read for several calls of progress."""
     path = tmp_path_factory.mktemp("large") / "large.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for number in range(60_000):
@@ -54,7 +54,8 @@ def test_a_file_holds_what_from_dict_makes_of_its_lines(read: Read) -> None:
 
 
 def test_the_example_is_rich_enough() -> None:
-    pairs = [(entry.source_language, entry.target_language) for entry in TranslationMemory.from_jsonl(EXAMPLE)]
+    memory = TranslationMemory.from_jsonl(EXAMPLE)
+    pairs = [(entry.source_language, entry.target_language) for entry in memory]
     assert set(pairs) == {("en", "ko"), ("en", "ja"), ("en", "zh-CN"), ("zh-CN", "en")}
     assert len(pairs) >= 60
 
@@ -68,10 +69,12 @@ def test_compressed_files_are_known_by_their_contents(read: Read, tmp_path: Path
 @pytest.mark.parametrize(
     "number", [12345678901234567890123456789, -(2**64), 0.1, 1e300, -0.0, 2.0, 5e-324], ids=repr
 )
-def test_numbers_in_metadata_come_back_as_they_were(read: Read, tmp_path: Path, number: float) -> None:
+def test_numbers_in_metadata_come_back_as_they_were(
+    read: Read, tmp_path: Path, number: float
+) -> None:
     path = tmp_path / "memory.jsonl"
-    metadata = {"number": number, "nested": [{"a": None}, True, "\u20ac😀\\\"\n"]}
-    path.write_text(json.dumps({"source": "a", "target": "b", "metadata": metadata}), encoding="utf-8")
+    metadata = {"number": number, "nested": [{"a": None}, True, '\u20ac😀\\"\n']}
+    path.write_text(json.dumps({"source": "a", "target": "b", "metadata": metadata}))
     (entry,) = read(path)
     assert entry.metadata == metadata
     assert type(entry.metadata["number"]) is type(number)
@@ -92,12 +95,15 @@ def test_numbers_in_metadata_come_back_as_they_were(read: Read, tmp_path: Path, 
 )
 def test_errors_say_where(read: Read, tmp_path: Path, line: str, field: str | None) -> None:
     path = tmp_path / "memory.jsonl"
-    path.write_text(f'{{"source": "a", "target": "b"}}\n\n{line}\n', encoding="utf-8", errors="surrogateescape")
+    text = f'{{"source": "a", "target": "b"}}\n\n{line}\n'
+    path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(FormatError) as caught:
         read(path)
     error = caught.value
-    assert isinstance(error, DiglotError) and isinstance(error, ValueError)
-    assert (error.code, error.path, error.line, error.field) == ("invalid_format", str(path), 3, field)
+    assert isinstance(error, DiglotError)
+    assert isinstance(error, ValueError)
+    assert error.code == "invalid_format"
+    assert (error.path, error.line, error.field) == (str(path), 3, field)
     assert str(error).startswith(f"{path}, line 3: ")
     assert field is None or field in str(error)
 
@@ -117,7 +123,10 @@ def test_what_the_system_refuses_is_an_os_error(read: Read, tmp_path: Path) -> N
         read(tmp_path)
 
 
-@pytest.mark.parametrize(("path", "options"), [(5, {}), (b"x", {}), (EXAMPLE, {"progress": 5}), (EXAMPLE, {"signal": 5})])
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [(5, {}), (b"x", {}), (EXAMPLE, {"progress": 5}), (EXAMPLE, {"signal": 5})],
+)
 def test_wrong_types(read: Read, path: Any, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidTypeError):
         read(path, **options)
@@ -133,7 +142,7 @@ def test_progress_goes_up_to_the_end(read: Read, large: Path) -> None:
 
 
 def test_what_progress_raises_comes_out(read: Read, large: Path) -> None:
-    class Stop(Exception):
+    class StopError(Exception):
         pass
 
     calls = 0
@@ -141,9 +150,9 @@ def test_what_progress_raises_comes_out(read: Read, large: Path) -> None:
     def progress(*_: object) -> None:
         nonlocal calls
         calls += 1
-        raise Stop
+        raise StopError
 
-    with pytest.raises(Stop):
+    with pytest.raises(StopError):
         read(large, progress=progress)
     assert calls == 1
 

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def test_all_python_blocks_run_and_print_what_follows_them(monkeypatch: pytest.M
     # The blocks are one program: a later one may use the names of an earlier one.
     names: dict[str, object] = {"__name__": "readme"}
     run = 0
-    for (language, text), (next_language, expected) in zip(BLOCKS, [*BLOCKS[1:], ("", "")]):
+    for (language, text), (next_language, expected) in pairwise([*BLOCKS, ("", "")]):
         if language == "python":
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
@@ -52,7 +53,7 @@ def test_the_first_command_ends_in_a_lookup_that_prints_what_follows_it() -> Non
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        # Given explicitly: readline, which pytest loads, puts COLUMNS behind the back of os.environ.
+        # Given explicitly: readline, which pytest loads, sets COLUMNS without os.environ knowing.
         env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
         check=True,
     )

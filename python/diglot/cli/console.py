@@ -7,7 +7,14 @@ import re
 import sys
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from diglot import TranslationMemory
 
@@ -26,7 +33,7 @@ def output() -> Console:
 
 
 def shown(text: str) -> str:
-    """The text with a picture for each control character: what is stored must not steer the terminal."""
+    """The text with pictures for control characters: what is stored must not steer the terminal."""
     return _CONTROLS.sub(lambda found: _picture(ord(found[0])), text)
 
 
@@ -37,7 +44,10 @@ def _picture(code: int) -> str:
 
 
 def load(path: str) -> TranslationMemory:
-    """The memory of a JSON Lines file, with a progress bar on standard error if that is a terminal."""
+    """The memory of a JSON Lines file.
+
+    A progress bar is shown on standard error if that is a terminal.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
         return TranslationMemory.from_jsonl(path)
@@ -61,7 +71,7 @@ def load(path: str) -> TranslationMemory:
             progress.update(
                 task,
                 completed=bytes_read,
-                # The bar moves to and fro while the last part is indexed: how long that takes is not known.
+                # How long it takes to index the last part is not known: the bar moves to and fro.
                 total=None if done else bytes_total,
                 description=f"Indexing {entries:,} entries" if done else "Reading",
                 rate=rate,

@@ -1,4 +1,7 @@
-"""What differs between two texts, by words, and by characters where a script has no spaces between words."""
+"""What differs between two texts.
+
+They are compared by words, and by characters where a script has no spaces between words.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from diglot import normalize
 Change = Literal["same", "added", "removed"]
 
 # Han, kana and bopomofo; Thai, Lao, Khmer and Burmese. Each character is a part of its own.
-_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u312f\u31a0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u312f\u31a0-\u31ff\u3400-\u9fff"
+    r"\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _WORD = re.compile(rf"[^\W{_UNSPACED}]")
 _PART = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|\s+|.", re.DOTALL)
 
@@ -24,8 +30,8 @@ _MOST_PAIRS = 4_000_000
 def changes(old: str, new: str) -> Iterator[tuple[Change, str]]:
     """The pieces of `new` and, between them, those of `old` that it lacks.
 
-    What a score does not count is not a change either: case, the width of characters, the kind and amount of white space.
-    The pieces that are not `removed` make up `new`.
+    What a score does not count is not a change either: case, the width of characters, the kind and
+    amount of white space. The pieces that are not `removed` make up `new`.
     """
     old_parts, new_parts = _parts(old), _parts(new)
     old_keys, new_keys = ([normalize(part) for part in parts] for parts in (old_parts, new_parts))
@@ -37,7 +43,8 @@ def changes(old: str, new: str) -> Iterator[tuple[Change, str]]:
         old_end, new_end = old_end - 1, new_end - 1
 
     yield from _piece("same", new_parts[:start])
-    for step, old_from, old_to, new_from, new_to in _steps(old_keys[start:old_end], new_keys[start:new_end]):
+    steps = _steps(old_keys[start:old_end], new_keys[start:new_end])
+    for step, old_from, old_to, new_from, new_to in steps:
         if step == "equal":
             yield from _piece("same", new_parts[start + new_from : start + new_to])
         else:
@@ -53,7 +60,7 @@ def _steps(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int
     steps: list[tuple[str, int, int, int, int]] = []
     for step in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         # Two changed words with an unchanged space between them read better as one change.
-        if len(steps) > 1 and step[0] != "equal" and steps[-1][0] == "equal" and not any(new[steps[-1][3] : step[3]]):
+        if len(steps) > 1 and step[0] != "equal" and not any(new[steps[-1][3] : step[3]]):
             del steps[-1]
             _, old_from, _, new_from, _ = steps.pop()
             step = ("replace", old_from, step[2], new_from, step[4])
@@ -67,7 +74,7 @@ def _piece(change: Change, parts: list[str]) -> Iterator[tuple[Change, str]]:
 
 
 def _parts(text: str) -> list[str]:
-    """Words, runs of white space, and all other characters one by one, each with its combining marks."""
+    """Words, runs of white space, and all other characters one by one, with their marks."""
     parts: list[str] = []
     for found in _PART.finditer(text):
         part = found[0]

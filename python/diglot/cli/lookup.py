@@ -37,14 +37,16 @@ exit status: 0 done (even if nothing was found), 2 wrong argument, 3 unreadable 
 4 malformed file (the message names its line and field), 130 interrupted
 """
 
-# The look of what only the hit has, and of what only the query has: on a terminal with colours, and without.
+# How to show what only the hit has, and what only the query has: with colours, and without.
 _STYLES: dict[Change, str] = {"same": "", "added": "bold green", "removed": "red strike"}
-_BRACKETS: dict[Change, tuple[str, str]] = {"same": ("", ""), "added": ("{+", "+}"), "removed": ("[-", "-]")}
+_BRACKETS: dict[Change, str] = {"same": "{}", "added": "{{+{}+}}", "removed": "[-{}-]"}
 
 Number = TypeVar("Number", int, float)
 
 
-def _number(kind: Callable[[str], Number], allowed: Callable[[Number], bool], what: str) -> Callable[[str], Number]:
+def _number(
+    kind: Callable[[str], Number], allowed: Callable[[Number], bool], what: str
+) -> Callable[[str], Number]:
     def convert(text: str) -> Number:
         try:
             number = kind(text)
@@ -66,12 +68,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("memory", metavar="MEMORY", help="a .jsonl file, plain or compressed with gzip or zstd")
+    parser.add_argument("memory", metavar="MEMORY", help="a JSON Lines file, plain, gzip or zstd")
     parser.add_argument("query", metavar="QUERY", help="the text to look up")
-    parser.add_argument("--from", dest="source_language", metavar="LANG", help="only entries from this language")
-    parser.add_argument("--to", dest="target_language", metavar="LANG", help="only entries into this language")
-    parser.add_argument("--domain", metavar="D", help="only entries of this domain")
-    parser.add_argument("--namespace", metavar="N", help="only entries of this namespace")
+    parser.add_argument(
+        "--from", dest="source_language", metavar="LANG", help="only from this language"
+    )
+    parser.add_argument(
+        "--to", dest="target_language", metavar="LANG", help="only into this language"
+    )
+    parser.add_argument("--domain", metavar="D", help="only of this domain")
+    parser.add_argument("--namespace", metavar="N", help="only of this namespace")
     parser.add_argument(
         "--max-hits",
         metavar="K",
@@ -86,7 +92,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default=0.2,
         help="the lowest score to show (default: %(default)s)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=run)
 
 
@@ -131,7 +137,10 @@ def _print_table(query: str, hits: Sequence[TranslationMemoryHit], entries: int)
     for hit in hits:
         entry = hit.entry
         table.add_row(
-            f"{hit.score:.2f}", _marked(query, entry.source, colours), Text(shown(entry.target)), _where(entry)
+            f"{hit.score:.2f}",
+            _marked(query, entry.source, colours),
+            Text(shown(entry.target)),
+            _where(entry),
         )
     console.print(table)
 
@@ -143,8 +152,7 @@ def _marked(query: str, source: str, colours: bool) -> Text:
         if colours:
             text.append(shown(part), _STYLES[change])
         else:
-            before, after = _BRACKETS[change]
-            text.append(f"{before}{shown(part)}{after}")
+            text.append(_BRACKETS[change].format(shown(part)))
     return text
 
 
