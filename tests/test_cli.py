@@ -90,7 +90,8 @@ def test_a_table_is_as_wide_as_it_is_told() -> None:
 def test_json_has_all_that_is_known() -> None:
     query = "Your payment was declined."
     options = ["--json", "--max-hits", "1"]
-    found = json.loads(diglot("lookup", EXAMPLE, query, *options, PYTHONIOENCODING="ascii").stdout)
+    done = diglot("lookup", EXAMPLE, query, *options, PYTHONIOENCODING="ascii")
+    found = json.loads(done.stdout)
     (number,) = [number for number, entry in enumerate(ENTRIES) if "declined" in entry["source"]]
     assert ENTRIES[number]["metadata"]
     score = similarity(query, ENTRIES[number]["source"])
