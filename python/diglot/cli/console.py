@@ -71,8 +71,7 @@ def load(path: str) -> TranslationMemory:
             progress.update(
                 task,
                 completed=bytes_read,
-                # How long it takes to index the last part is not known: the bar moves to and fro.
-                total=None if done else bytes_total,
+                total=bytes_total,
                 description=f"Indexing {entries:,} entries" if done else "Reading",
                 rate=rate,
             )
