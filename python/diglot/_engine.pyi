@@ -1,8 +1,10 @@
 """The Rust side of diglot. Private: use the names that `diglot` itself exports."""
 
 from collections.abc import Iterator
+from os import PathLike
 from typing import Final, TypeAlias, final
 
+from diglot.memory import Progress
 from diglot.model import TranslationMemoryEntry
 from diglot.store import Signal
 
@@ -17,6 +19,7 @@ __all__ = [
     "__version__",
     "check_entry",
     "normalize",
+    "read_jsonl",
     "similarity",
     "tokens",
     "trigrams",
@@ -271,3 +274,20 @@ class Snapshot:
 
         They are as many as can be read within about `seconds`, and at least one if there is one.
         """
+
+def read_jsonl(
+    path: str | PathLike[str],
+    progress: Progress | None = None,
+    flag: CancelFlag | None = None,
+    signal: Signal | None = None,
+) -> Batch:
+    """The entries of a file, ready for `Batch.prepare`. It is read without the GIL.
+
+    `progress` is called on the calling thread with the bytes read, the size of the file (None if it
+    is not known) and the number of entries so far: now and then, and at the end.
+
+    Raises:
+        OSError: The file cannot be read.
+        FormatError: A line is no entry, or the compressed data is damaged.
+        AbortedError: `flag` or `signal` was set.
+    """

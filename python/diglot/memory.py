@@ -145,21 +145,30 @@ class TranslationMemory:
 
     @classmethod
     def from_jsonl(
-        cls, path: str | PathLike[str], *, progress: Progress | None = None, signal: Signal | None = None
+        cls,
+        path: str | PathLike[str],
+        *,
+        progress: Progress | None = None,
+        signal: Signal | None = None,
     ) -> TranslationMemory:
-        """A memory with the entries of a JSON Lines file: one JSON object a line, with the keys of
-        `TranslationMemoryEntry.from_dict`. `null` is the same as no key; lines of white space are skipped.
+        """A memory with the entries of a JSON Lines file.
+
+        A line is a JSON object with the keys of `TranslationMemoryEntry.from_dict`. `null` is the
+        same as no key. Lines of white space are skipped.
 
         Args:
-            path: The file. It may be plain, or compressed with gzip or Zstandard; its first bytes tell, not its name.
-            progress: Called with the bytes read so far, the size of the file in bytes (None for a pipe and the like)
-                and the number of entries so far: now and then, and once when all is read and only the last part of
-                the index is to be made. What it raises stops the reading and is raised here.
+            path: The file. It may be plain, or compressed with gzip or Zstandard; its first bytes
+                tell, not its name.
+            progress: Called with the bytes read so far, the size of the file in bytes (None for a
+                pipe and the like) and the number of entries so far: now and then, and once when all
+                is read and only the rest of the index is to be made. What it raises stops the
+                reading and is raised here.
             signal: Stops the reading when it is set, from another thread.
 
         Raises:
             OSError: The file cannot be read; `FileNotFoundError` if it is not there.
-            FormatError: A line is no entry, or the compressed data is damaged; `line` and `field` say where.
+            FormatError: A line is no entry, or the compressed data is damaged; `line` and `field`
+                say where.
             InvalidTypeError: An argument has a wrong type.
             AbortedError: `signal` was set before the reading was done.
         """
@@ -171,9 +180,13 @@ class TranslationMemory:
         self, path: str | PathLike[str], progress: Progress | None, signal: Signal | None
     ) -> _Steps[None]:
         if not isinstance(path, (str, PathLike)):
-            raise InvalidTypeError(f"path must be a str or os.PathLike, not {type(path).__name__}", field="path")
+            raise InvalidTypeError(
+                f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
+            )
         if progress is not None and not callable(progress):
-            raise InvalidTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
+            raise InvalidTypeError(
+                f"progress must be callable, not {type(progress).__name__}", field="progress"
+            )
         check_signal(signal)
         batch = yield lambda flag: _engine.read_jsonl(path, progress, flag, signal)
         yield lambda flag: batch.prepare(flag, signal)
@@ -473,9 +486,16 @@ class InMemoryTranslationMemoryStore:
 
     @classmethod
     async def from_jsonl(
-        cls, path: str | PathLike[str], *, progress: Progress | None = None, signal: Signal | None = None
+        cls,
+        path: str | PathLike[str],
+        *,
+        progress: Progress | None = None,
+        signal: Signal | None = None,
     ) -> InMemoryTranslationMemoryStore:
-        """As `TranslationMemory.from_jsonl`. `progress` is called on the thread that reads, not on the event loop's."""
+        """As `TranslationMemory.from_jsonl`.
+
+        `progress` is called on the thread that reads, not on that of the event loop.
+        """
         store = cls()
         await _run_async(store.memory._add_jsonl(path, progress, signal))
         return store
