@@ -42,6 +42,7 @@ CAUSES = {
     "unknown_field": lambda: TranslationMemoryEntry.from_dict({"a": "b"}),
     "missing_field": missing_parameter,
     "unknown_entry": lambda: TranslationMemory().get(0),
+    "invalid_format": lambda: TranslationMemory.from_jsonl(__file__),
     "aborted": lambda: TranslationMemory().search("a", signal=Set()),
 }
 

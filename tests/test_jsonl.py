@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+import pickle
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -106,6 +107,8 @@ def test_errors_say_where(read: Read, tmp_path: Path, line: str, field: str | No
     assert (error.path, error.line, error.field) == (str(path), 3, field)
     assert str(error).startswith(f"{path}, line 3: ")
     assert field is None or field in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again)) == (FormatError, str(error), vars(error))
 
 
 def test_damaged_files_are_refused(read: Read, tmp_path: Path) -> None:

@@ -88,8 +88,18 @@ class FormatError(DiglotError, ValueError):
 
     code = "invalid_format"
 
-    def __init__(self, message: str, *, path: str, line: int, field: str | None = None) -> None:
-        super().__init__(f"{path}, line {line}: {message}", field=field)
+    path: str | None = None
+    line: int | None = None
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        line: int | None = None,
+        field: str | None = None,
+    ) -> None:
+        super().__init__(message, field=field)
         self.path = path
         self.line = line
 

@@ -115,7 +115,8 @@ pub(crate) fn format(py: Python<'_>, path: &Path, failure: &FormatError) -> PyEr
         details.set_item("path", path.as_os_str())?;
         details.set_item("line", failure.line)?;
         details.set_item("field", failure.field)?;
-        py.import("diglot.errors")?.getattr("FormatError")?.call((&failure.message,), Some(&details))
+        let message = format!("{}, {failure}", path.display());
+        py.import("diglot.errors")?.getattr("FormatError")?.call((message,), Some(&details))
     };
     make().map_or_else(|failure| failure, PyErr::from_value)
 }
