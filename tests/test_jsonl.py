@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from diglot import (
     AbortedError,
@@ -18,6 +20,7 @@ from diglot import (
     FormatError,
     InMemoryTranslationMemoryStore,
     InvalidTypeError,
+    InvalidValueError,
     TranslationMemory,
     TranslationMemoryEntry,
 )
@@ -109,6 +112,60 @@ def test_errors_say_where(read: Read, tmp_path: Path, line: str, field: str | No
     assert field is None or field in str(error)
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again), vars(again)) == (FormatError, str(error), vars(error))
+
+
+OPTIONAL = (
+    *(
+        "source_language",
+        "target_language",
+        "domain",
+        "namespace",
+        "source_id",
+        "created_at",
+        "notes",
+    ),
+    *("sourceLanguage", "createdAt"),
+)
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from(' \t\u3000"\\'), max_size=8
+)
+VALUES = st.recursive(
+    TEXTS | st.none() | st.booleans() | st.integers() | st.floats(),
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(TEXTS, values, max_size=3),
+    max_leaves=8,
+)
+# Most are entries; what is none differs from one in all ways that JSON allows.
+LINES = st.fixed_dictionaries(
+    {"source": TEXTS, "target": TEXTS},
+    optional=dict.fromkeys(OPTIONAL, TEXTS | st.none())
+    | {"metadata": st.none() | st.dictionaries(TEXTS, VALUES, max_size=3)},
+) | st.dictionaries(st.sampled_from(["source", "target", "metadata", "other", *OPTIONAL]), VALUES)
+
+
+@given(lines=st.lists(LINES, max_size=5), escaped=st.booleans(), packed=st.booleans())
+def test_lines_are_read_as_json_and_from_dict_read_them(
+    tmp_path_factory: pytest.TempPathFactory,
+    lines: list[dict[str, Any]],
+    escaped: bool,
+    packed: bool,
+) -> None:
+    def refuse(constant: str) -> None:
+        raise InvalidValueError(f"{constant} is no JSON")
+
+    text = "\n".join(json.dumps(line, ensure_ascii=escaped) for line in lines)
+    path = tmp_path_factory.getbasetemp() / "lines.jsonl"
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    expected = []
+    for number, line in enumerate(text.split("\n") if text else [], start=1):
+        try:
+            values = json.loads(line, parse_constant=refuse)
+            expected.append(TranslationMemoryEntry.from_dict(values))
+        except DiglotError:
+            with pytest.raises(FormatError) as caught:
+                TranslationMemory.from_jsonl(path)
+            assert caught.value.line == number
+            return
+    assert list(TranslationMemory.from_jsonl(path)) == expected
 
 
 def test_damaged_files_are_refused(read: Read, tmp_path: Path) -> None:
