@@ -114,35 +114,48 @@ def test_errors_say_where(read: Read, tmp_path: Path, line: str, field: str | No
     assert (type(again), str(again), vars(again)) == (FormatError, str(error), vars(error))
 
 
-OPTIONAL = (
-    *(
-        "source_language",
-        "target_language",
-        "domain",
-        "namespace",
-        "source_id",
-        "created_at",
-        "notes",
-    ),
-    *("sourceLanguage", "createdAt"),
-)
-TEXTS = st.text(
-    st.characters(exclude_categories=["Cs"]) | st.sampled_from(' \t\u3000"\\'), max_size=8
-)
-VALUES = st.recursive(
-    TEXTS | st.none() | st.booleans() | st.integers() | st.floats(),
-    lambda values: st.lists(values, max_size=3) | st.dictionaries(TEXTS, values, max_size=3),
-    max_leaves=8,
-)
-# Most are entries; what is none differs from one in all ways that JSON allows.
-LINES = st.fixed_dictionaries(
-    {"source": TEXTS, "target": TEXTS},
-    optional=dict.fromkeys(OPTIONAL, TEXTS | st.none())
-    | {"metadata": st.none() | st.dictionaries(TEXTS, VALUES, max_size=3)},
-) | st.dictionaries(st.sampled_from(["source", "target", "metadata", "other", *OPTIONAL]), VALUES)
+OPTIONAL = {
+    "source_language": "sourceLanguage",
+    "target_language": "targetLanguage",
+    "domain": "domain",
+    "namespace": "namespace",
+    "source_id": "sourceId",
+    "created_at": "createdAt",
+    "notes": "notes",
+}
+CHARACTERS = st.characters(exclude_categories=["Cs"]) | st.sampled_from(' \t\u3000"\\')
+TEXTS = st.text(CHARACTERS, max_size=8)
 
 
-@given(lines=st.lists(LINES, max_size=5), escaped=st.booleans(), packed=st.booleans())
+def values(**floats: bool) -> st.SearchStrategy[Any]:
+    return st.recursive(
+        TEXTS | st.none() | st.booleans() | st.integers() | st.floats(**floats),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+        max_leaves=8,
+    )
+
+
+METADATA = st.dictionaries(TEXTS, values(allow_nan=False, allow_infinity=False), max_size=3)
+ENTRIES, CAMEL_CASE_ENTRIES = (
+    st.fixed_dictionaries(
+        {"source": TEXTS.map("a{}".format), "target": TEXTS.map("{}b".format)},
+        optional=dict.fromkeys(names, TEXTS | st.none()) | {"metadata": METADATA | st.none()},
+    )
+    for names in (OPTIONAL.keys(), OPTIONAL.values())
+)
+# What may be no entry, in any of the ways that JSON allows.
+OBJECTS = st.dictionaries(
+    st.sampled_from(["source", "target", "metadata", "other", *OPTIONAL, *OPTIONAL.values()]),
+    values(),
+)
+LINES = st.builds(
+    list.__add__,
+    st.lists(ENTRIES | CAMEL_CASE_ENTRIES, max_size=5),
+    st.just([]) | OBJECTS.map(lambda line: [line]),
+)
+
+
+@given(lines=LINES, escaped=st.booleans(), packed=st.booleans())
 def test_lines_are_read_as_json_and_from_dict_read_them(
     tmp_path_factory: pytest.TempPathFactory,
     lines: list[dict[str, Any]],
