@@ -106,7 +106,7 @@ def figures(results: dict[str, Any]) -> list[Figure]:
         Figure(
             "event loop held up by any operation, at the most",
             "≤ 2 ms",
-            f"{seconds(blocked)} at work; {seconds(passed)} passed, {seconds(idle)} with nothing to do",
+            f"{seconds(blocked)} at work; {seconds(passed)} passed, {seconds(idle)} when idle",
             blocked <= 2e-3,
         ),
     ]
