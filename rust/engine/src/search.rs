@@ -161,7 +161,8 @@ pub(crate) fn segment(
 ) -> Result<()> {
     SCRATCH.with_borrow_mut(|scratch| {
         scratch.seen.resize(scratch.seen.len().max(view.segment.rows().div_ceil(64)), 0);
-        let result = Search { view, query, selection, top, control, scratch, masked: false }.run();
+        let result =
+            Search { view, query, selection, top, control, scratch, masked: false, tie_limit: (0, 0) }.run();
         for row in scratch.seen_rows.drain(..) {
             scratch.seen[row as usize / 64] = 0;
         }
@@ -280,6 +281,8 @@ struct Search<'s, 'q, 'c> {
     scratch: &'s mut Scratch,
     /// Whether the mask in the scratch says which rows can pass the filter.
     masked: bool,
+    /// The id that a hit at the floor must be below, and the first entry here that is not.
+    tie_limit: (EntryId, u32),
 }
 
 impl Search<'_, '_, '_> {
@@ -509,13 +512,27 @@ impl Search<'_, '_, '_> {
             if bound >= floor {
                 let place = (block * BLOCK + usize::from(candidate.offset)) as u32;
                 let row = if kind == Kind::Token { segment.token_rows[place as usize] } else { place };
-                if kind == Kind::Trigram || !self.masked || is_set(&self.scratch.mask, row) {
+                let masked_out = kind == Kind::Token && self.masked && !is_set(&self.scratch.mask, row);
+                if !masked_out && !self.loses_tie(bound, row) {
                     promising.push(Promising { bound, row, size });
                 }
             }
         }
         promising.sort_unstable_by(|a, b| b.bound.total_cmp(&a.bound).then(a.row.cmp(&b.row)));
         self.compare_all(kind, own, promising);
+    }
+
+    /// Whether a row's score can at best equal that of the worst hit, whose entry came earlier.
+    #[inline]
+    fn loses_tie(&mut self, bound: f64, row: u32) -> bool {
+        if bound > self.top.floor() {
+            return false;
+        }
+        let id = self.top.id_limit();
+        if self.tie_limit.0 != id {
+            self.tie_limit = (id, self.view.segment.ids().partition_point(|other| *other < id) as u32);
+        }
+        self.view.segment.row_first(row) >= self.tie_limit.1
     }
 
     fn postings(&self, kind: Kind) -> &Postings {
@@ -540,7 +557,7 @@ impl Search<'_, '_, '_> {
             if bound < floor {
                 break;
             }
-            if !self.see(row) {
+            if self.loses_tie(bound, row) || !self.see(row) {
                 continue;
             }
             let text = segment.text(row);

@@ -106,6 +106,8 @@ pub(crate) struct Segment {
     /// For each row where its entries start in `row_entries`, which has them in insertion order.
     row_starts: Vec<u32>,
     row_entries: Vec<u32>,
+    /// The first entry of each row, once more: ties are decided by it, in thousands.
+    row_first: Vec<u32>,
     pub(crate) trigrams: Postings,
     /// Over the rows that have tokens, by ascending number of those.
     pub(crate) tokens: Postings,
@@ -145,6 +147,12 @@ impl Segment {
     #[inline]
     pub(crate) fn row_entries(&self, row: u32) -> &[u32] {
         &self.row_entries[self.row_starts[row as usize] as usize..self.row_starts[row as usize + 1] as usize]
+    }
+
+    /// The first entry of a row, removed ones included.
+    #[inline]
+    pub(crate) fn row_first(&self, row: u32) -> u32 {
+        self.row_first[row as usize]
     }
 
     /// The ids of all entries, ascending.
@@ -199,7 +207,8 @@ impl Segment {
         bytes.trigram_index += self.trigrams.bytes();
         bytes.token_index += self.tokens.bytes() + columns(&[&self.token_rows]);
         bytes.normalized_texts += self.texts.bytes();
-        bytes.row_tables += self.row_index.bytes() + columns(&[&self.row_starts, &self.row_entries]);
+        bytes.row_tables +=
+            self.row_index.bytes() + columns(&[&self.row_starts, &self.row_entries, &self.row_first]);
         bytes.sources += self.entries.sources.bytes();
         bytes.targets += self.entries.targets.bytes();
         bytes.entry_columns += self.entries.column_bytes();
@@ -223,7 +232,7 @@ impl Segment {
         for row in 0..rows as u32 {
             let normalized = self.text(row);
             assert_eq!(self.find_row(normalized), Some(row), "a row is found by its text");
-            assert!(!self.row_entries(row).is_empty(), "a row has entries");
+            assert_eq!(self.row_entries(row).first(), Some(&self.row_first(row)), "a row has entries");
             assert!(self.row_entries(row).is_sorted_by(|a, b| a < b), "a row's entries are in order");
             for entry in self.row_entries(row) {
                 assert_eq!(self.row_of()[*entry as usize], row);
@@ -414,6 +423,7 @@ impl SegmentBuilder {
             *place += 1;
         }
         drop(next);
+        let row_first = row_starts[..rows].iter().map(|start| row_entries[*start as usize]).collect();
 
         let trigrams = Postings::build(
             sizes,
@@ -441,6 +451,7 @@ impl SegmentBuilder {
             row_index,
             row_starts,
             row_entries,
+            row_first,
             trigrams,
             tokens,
             token_rows,

@@ -63,6 +63,11 @@ impl TopK {
         self.heap.len() >= self.max_hits
     }
 
+    /// The id that a new hit at the floor must be below: that of the worst hit, if all places are taken.
+    pub(crate) fn id_limit(&self) -> EntryId {
+        self.heap.peek().filter(|_| self.is_full()).map_or(EntryId::MAX, |worst| worst.id)
+    }
+
     /// Whether a hit with this score and id would be taken.
     #[inline]
     pub(crate) fn would_take(&self, score: f64, id: EntryId) -> bool {
