@@ -82,6 +82,30 @@ def test_other_tasks_run_while_a_batch_is_added():
     asyncio.run(run())
 
 
+def test_other_tasks_run_while_one_makes_many_short_calls():
+    async def run():
+        store = InMemoryTranslationMemoryStore(entries(10))
+        entry = TranslationMemoryEntry("a", "b")
+        calls = [
+            lambda: store.add(entry),
+            lambda: store.add_many([entry]),
+            lambda: store.get(0),
+            lambda: store.replace(0, entry),
+            lambda: store.search("0 word", max_hits=1),
+        ]
+        async with Ticks() as ticks:
+            for call in calls:
+                before = ticks.count
+                for _ in range(3000):
+                    await call()
+                assert ticks.count > before + 1
+        # The next loop of this thread takes no notice of the last.
+        assert len(store) == 6010
+
+    asyncio.run(run())
+    asyncio.run(InMemoryTranslationMemoryStore().add(TranslationMemoryEntry("a", "b")))
+
+
 def test_other_tasks_run_while_results_are_made():
     async def run():
         store = InMemoryTranslationMemoryStore()

@@ -1,12 +1,22 @@
 """The memory in this process, for synchronous and for asynchronous code.
 
-Both classes work on the engine in the same way: `TranslationMemory` waits for it,
-`InMemoryTranslationMemoryStore` never holds up the event loop. A short search or add takes some
-microseconds and is done at once, on the loop. What may take longer is cut up: a search that is not
-done after about a millisecond is run again on a thread; what is read from an iterable or turned
-into Python objects is handled in slices of about a millisecond with other tasks running in between;
-the analysis of many entries is done on threads, without the GIL. A batch is shown to readers in one
-short step on the loop, so a task that is cancelled before has changed nothing.
+`TranslationMemory` and `InMemoryTranslationMemoryStore` do the same, with the same engine. The
+first waits until it is done; the second does not keep the event loop from other tasks for more
+than about a millisecond:
+
+- A short search or change takes microseconds and is done at once, on the loop. A task that makes
+  many such calls in a row gives others a turn every half millisecond.
+- A search that is not done after 1.2 ms is run again on a thread, without the GIL. Long queries go
+  there at once.
+- What is read from an iterable, or made into Python objects or arrays, is handled in slices of a
+  millisecond.
+- The analysis of batches and long texts is done on threads, without the GIL. The entries of a batch
+  are then shown in one short step on the loop, so a task that is cancelled before has changed
+  nothing. A long text and the removal of many entries are seen through by their thread: if the task
+  is cancelled when that has begun, the cancellation comes too late and the call returns.
+
+What remains is the size of a single thing: the metadata of one entry, which is read as JSON, and
+the one item that an iterable takes its time for.
 """
 
 from __future__ import annotations
@@ -14,6 +24,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from os import PathLike
+from threading import local
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,15 +50,17 @@ _T = TypeVar("_T")
 # What hears how much of a file was read: bytes, the size of the file if it is known, entries.
 Progress = Callable[[int, "int | None", int], object]
 
-# Seconds that one step, or a search, may take on an event loop.
+# Seconds that one step, a search, or short calls in a row may take on an event loop.
 _SLICE = 0.001
 _SEARCH = 0.0012
+_TURN = 0.0005
 
 # Characters of a text that is analysed on an event loop; longer ones are left to a thread.
 _LONG = 4096
 
-# Bytes of a batch that is analysed on an event loop.
-_SMALL = 8192
+# Bytes of a batch that is analysed on an event loop; an entry costs as much as so many bytes.
+_SMALL = 1 << 15
+_ENTRY = 64
 
 # Bytes of a batch that are copied before they are analysed.
 _SLAB = 1 << 20
@@ -78,6 +91,7 @@ def _run(steps: _Steps[_T]) -> _T:
 async def _run_async(steps: _Steps[_T]) -> _T:
     from asyncio import sleep
 
+    await _take_turn()
     result = None
     while True:
         try:
@@ -85,6 +99,34 @@ async def _run_async(steps: _Steps[_T]) -> _T:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
         result = await (sleep(0) if work is None else _on_thread(work))
+
+
+class _Turn(local):
+    """Until when the event loop of this thread may be kept; None if it was not kept this turn."""
+
+    until: float | None = None
+
+    def over(self) -> None:
+        self.until = None
+
+
+_turn = _Turn()
+
+
+async def _take_turn() -> None:
+    """Lets other tasks run first, if calls that were done at once have had their time.
+
+    An `await` of something that is done at once gives no other task a turn, so a task that does
+    nothing but such calls would keep the loop for itself.
+    """
+    import asyncio
+
+    if _turn.until is not None:
+        if perf_counter() < _turn.until:
+            return
+        await asyncio.sleep(0)
+    _turn.until = perf_counter() + _TURN
+    asyncio.get_running_loop().call_soon(_turn.over)
 
 
 async def _on_thread(work: _Work) -> Any:
@@ -105,6 +147,12 @@ async def _on_thread(work: _Work) -> Any:
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([future])
         return future.result()
+
+
+def _load_numpy(_: _engine.CancelFlag | None) -> Any:
+    import numpy
+
+    return numpy
 
 
 def _iterator(name: str, values: Iterable[_T]) -> Iterator[_T]:
@@ -256,7 +304,7 @@ class TranslationMemory:
         while not batch.extend(iterator, _SLICE):
             check_signal(signal)
             yield (lambda flag: batch.absorb(flag, signal)) if batch.waiting >= _SLAB else None
-        if batch.waiting < _SMALL and len(batch) < _SMALL // 64:
+        if batch.waiting + _ENTRY * len(batch) <= _SMALL:
             batch.absorb()
             batch.prepare()
         else:
@@ -436,8 +484,8 @@ class TranslationMemory:
     def _search_arrays(
         self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
     ) -> _Steps[tuple[NDArray[numpy.int64], NDArray[numpy.float64]]]:
-        import numpy
-
+        # On a thread, as it takes a tenth of a second the first time.
+        numpy = yield _load_numpy
         found = yield from self._find_many(queries, options, threads, signal)
         width = options.max_hits
         ids = numpy.empty((len(found), width), numpy.int64)
@@ -458,7 +506,8 @@ class TranslationMemory:
 
 def _slices(snapshot: _engine.Snapshot) -> Iterator[list[tuple[int, TranslationMemoryEntry]]]:
     start = 0
-    while items := snapshot.entries(start, _SLICE):
+    # Half of the time is for what is made of them here.
+    while items := snapshot.entries(start, _SLICE / 2):
         yield [(number, entry_from_engine(fields)) for number, fields in items]
         start = items[-1][0] + 1
 
@@ -523,10 +572,12 @@ class InMemoryTranslationMemoryStore:
 
     async def get(self, id: int) -> TranslationMemoryEntry:
         """As `TranslationMemory.get`."""
+        await _take_turn()
         return self.memory.get(id)
 
     async def add(self, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> int:
         """As `TranslationMemory.add`."""
+        await _take_turn()
         check_signal(signal)
         if _is_long(entry):
             return await _on_thread(lambda flag: self.memory._memory.add(entry, flag))  # type: ignore[no-any-return]
@@ -542,6 +593,7 @@ class InMemoryTranslationMemoryStore:
         self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None
     ) -> None:
         """As `TranslationMemory.replace`."""
+        await _take_turn()
         check_signal(signal)
         if _is_long(entry):
             await _on_thread(lambda flag: self.memory._memory.replace(id, entry, flag))
@@ -550,6 +602,7 @@ class InMemoryTranslationMemoryStore:
 
     async def remove(self, id: int, *, signal: Signal | None = None) -> None:
         """As `TranslationMemory.remove`."""
+        await _take_turn()
         self.memory.remove(id, signal=signal)
 
     async def remove_many(self, ids: Iterable[int], *, signal: Signal | None = None) -> None:
@@ -573,6 +626,7 @@ class InMemoryTranslationMemoryStore:
         options = check_options(
             source_language, target_language, domain, namespace, max_hits, min_score
         )
+        await _take_turn()
         check_signal(signal)
         memory = self.memory._memory
         found = None if len(query) > _LONG else memory.search_within(_SEARCH, query, options)

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyString};
 
 use crate::control::{CancelFlag, detached};
+use crate::dispose;
 use crate::entry::{self, Fields};
 use crate::errors::{self, At};
 
@@ -36,6 +37,15 @@ fn pull<'py>(
 #[pyclass(frozen, module = "diglot._engine")]
 #[derive(Default)]
 pub(crate) struct Queries(Mutex<Vec<String>>);
+
+impl Drop for Queries {
+    fn drop(&mut self) {
+        let queries = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if queries.len() > dispose::MANY {
+            dispose::elsewhere(queries);
+        }
+    }
+}
 
 impl Queries {
     pub(crate) fn get(&self) -> MutexGuard<'_, Vec<String>> {
@@ -187,6 +197,15 @@ pub(crate) struct Batch(Mutex<State>);
 impl From<diglot_engine::Batch> for Batch {
     fn from(batch: diglot_engine::Batch) -> Batch {
         Batch(Mutex::new(State { batch, ..State::default() }))
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        let state = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if state.batch.len() > dispose::MANY || state.prepared.is_some() {
+            dispose::elsewhere(state);
+        }
     }
 }
 

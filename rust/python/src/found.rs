@@ -5,11 +5,19 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-use crate::entry;
+use crate::{dispose, entry};
 
 /// The hits of one or many queries.
 #[pyclass(frozen, module = "diglot._engine")]
 pub(crate) struct Found(pub(crate) Vec<diglot_engine::Found>);
+
+impl Drop for Found {
+    fn drop(&mut self) {
+        if self.0.len() > dispose::MANY {
+            dispose::elsewhere(&mut self.0);
+        }
+    }
+}
 
 impl Found {
     fn of(&self, query: usize) -> PyResult<&diglot_engine::Found> {

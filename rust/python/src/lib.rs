@@ -4,6 +4,7 @@
 
 mod batch;
 mod control;
+mod dispose;
 mod entry;
 mod errors;
 mod found;

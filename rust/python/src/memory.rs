@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::batch::{Batch, Ids, Queries};
 use crate::control::{CancelFlag, detached};
+use crate::dispose;
 use crate::entry::{self, Fields};
 use crate::errors::{self, At};
 use crate::found::Found;
@@ -18,6 +19,14 @@ use crate::found::Found;
 #[pyclass(frozen, module = "diglot._engine")]
 #[derive(Default)]
 pub(crate) struct Memory(diglot_engine::Memory);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.0.len() > dispose::MANY {
+            dispose::elsewhere(&mut self.0);
+        }
+    }
+}
 
 /// The options of a search as Python gives them, already checked there.
 #[derive(FromPyObject)]
