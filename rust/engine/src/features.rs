@@ -285,3 +285,44 @@ pub(crate) fn needed_overlap(floor: f64, total: usize) -> usize {
     }
     needed
 }
+
+/// The smallest size, at least 1, with which a text can reach `floor` against a query of size `own`.
+#[inline]
+pub(crate) fn smallest_size(floor: f64, own: usize) -> usize {
+    let best = |size: usize| dice(size.min(own), size + own);
+    let mut smallest = ((floor * own as f64 / (2.0 - floor)).ceil() as usize).clamp(1, own);
+    while smallest > 1 && best(smallest - 1) >= floor {
+        smallest -= 1;
+    }
+    while smallest < own && best(smallest) < floor {
+        smallest += 1;
+    }
+    smallest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_on_overlap_and_size_are_exact() {
+        for own in (1..40).chain([63, 64, 255, 256, 999]) {
+            for size in (1..40).chain([63, 64, 255, 256, 999]) {
+                let total = own + size;
+                // Floors at, just above and just below every score there is, and some others.
+                let scores = (1..=own.min(size)).map(|shared| dice(shared, total));
+                for floor in scores.flat_map(|score| [score.next_down(), score, score.next_up()]).chain([1e-9, 0.2]) {
+                    if floor > 1.0 {
+                        continue;
+                    }
+                    let least = (1..=total).find(|shared| dice(*shared, total) >= floor).unwrap();
+                    assert_eq!(needed_overlap(floor, total), least, "{floor} of {total}");
+                    let may = dice(own.min(size), total) >= floor;
+                    assert!(!may || smallest_size(floor, own) <= size, "{floor} for {own} and {size}");
+                    assert!(may || size > own || smallest_size(floor, own) > size, "{floor} for {own} and {size}");
+                }
+            }
+        }
+        assert_eq!(needed_overlap(0.0, 10), 1);
+    }
+}

@@ -242,12 +242,12 @@ impl Postings {
     }
 
     /// Looks up the lists of some keys, and sorts them by length, shortest first. Works in steps over all keys, so that the cache misses of one overlap with those of the others.
-    pub(crate) fn lookup(&self, keys: &[u32], scratch: &mut LookupScratch) {
+    pub(crate) fn lookup(&self, keys: impl Iterator<Item = u32> + Clone, scratch: &mut LookupScratch) {
         let LookupScratch { places, runs, lists } = scratch;
         places.clear();
         runs.clear();
         lists.clear();
-        for key in keys {
+        for key in keys.clone() {
             let bucket = (key >> self.bucket_shift) as usize;
             prefetch(&self.buckets[bucket]);
             places.push((bucket as u32, 0));
@@ -261,7 +261,7 @@ impl Postings {
         }
         for (place, key) in places.iter_mut().zip(keys) {
             let heads = &self.heads[place.0 as usize..place.1 as usize];
-            *place = match heads.iter().find(|head| head.key == *key) {
+            *place = match heads.iter().find(|head| head.key == key) {
                 Some(head) => {
                     prefetch(&self.data[head.at as usize]);
                     (head.at, 1)

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use crate::control::Control;
 use crate::entry::EntryId;
 use crate::error::Result;
-use crate::features::{Elements, Features, Kind, Presence, dice, needed_overlap};
+use crate::features::{Elements, Features, Kind, Presence, dice, needed_overlap, smallest_size};
 use crate::fields::{self, FIELDS, Selection};
 use crate::kernel::{self, Candidate, Counters, MOST, Scan};
 use crate::live::{LiveEntry, Profile};
@@ -90,8 +90,7 @@ impl View<'_> {
 /// Working memory, kept between searches of a thread.
 pub(crate) struct Scratch {
     counters: Counters,
-    token_lists: LookupScratch,
-    trigram_lists: LookupScratch,
+    lists: LookupScratch,
     block_runs: Vec<Run>,
     block_starts: Vec<u32>,
     candidates: Vec<Candidate>,
@@ -105,8 +104,7 @@ pub(crate) struct Scratch {
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch {
         counters: Counters::new(),
-        token_lists: LookupScratch::default(),
-        trigram_lists: LookupScratch::default(),
+        lists: LookupScratch::default(),
         block_runs: Vec::new(),
         block_starts: Vec::new(),
         candidates: Vec::new(),
@@ -125,6 +123,18 @@ struct Promising {
     size: u32,
 }
 
+/// How many features are looked up where a hit must have all of them.
+const PERFECT: usize = 8;
+
+/// How many features of a kind a query has.
+#[derive(Clone, Copy)]
+struct QuerySize {
+    kind: Kind,
+    own: usize,
+    /// How many of them were not looked up, which a row may or may not have.
+    not_looked_up: usize,
+}
+
 /// The candidates of a block are rows that share some features of one kind.
 #[derive(Clone, Copy)]
 struct Counted<'a> {
@@ -132,7 +142,7 @@ struct Counted<'a> {
     /// The query's size.
     own: usize,
     block: usize,
-    /// How many of the query's lists were not counted.
+    /// How many of the query's features were not counted.
     left_out: usize,
     /// The sizes of the block's rows.
     sizes: &'a [u32],
@@ -301,8 +311,6 @@ impl Search<'_, '_, '_> {
             self.selection.mask(segment.row_of(), segment.rows(), &mut self.scratch.mask);
             self.masked = true;
         }
-        segment.trigrams.lookup(&self.query.trigram_keys, &mut self.scratch.trigram_lists);
-        segment.tokens.lookup(&self.query.token_keys, &mut self.scratch.token_lists);
         self.pass(Kind::Token, &segment.tokens)?;
         self.pass(Kind::Trigram, &segment.trigrams)
     }
@@ -325,6 +333,12 @@ impl Search<'_, '_, '_> {
         for (at, &entry) in entries.iter().enumerate() {
             if at % 64 == 0 {
                 self.control.check()?;
+            }
+            if let Some(ahead) = entries.get(at + 16) {
+                segment.texts().prefetch_place(segment.row_of()[*ahead as usize]);
+            }
+            if let Some(ahead) = entries.get(at + 6) {
+                segment.texts().prefetch_text(segment.row_of()[*ahead as usize]);
             }
             let row = segment.row_of()[entry as usize];
             let score = self.score(row);
@@ -369,11 +383,13 @@ impl Search<'_, '_, '_> {
             return Ok(());
         }
         self.control.check()?;
-        let lists = match kind {
-            Kind::Token => &self.scratch.token_lists,
-            Kind::Trigram => &self.scratch.trigram_lists,
-        };
-        arrange(lists, postings.blocks().len(), &mut self.scratch.block_runs, &mut self.scratch.block_starts);
+        // Where only a perfect score will do, a row has all of the query's features, so a few say almost all.
+        let looked_up = if self.top.floor() >= 1.0 { own.min(PERFECT) } else { own };
+        let some = (0..looked_up).map(|at| keys[at * own / looked_up]);
+        let Scratch { lists, block_runs, block_starts, .. } = &mut *self.scratch;
+        postings.lookup(some, lists);
+        arrange(lists, postings.blocks().len(), block_runs, block_starts);
+        let query = QuerySize { kind, own, not_looked_up: own - looked_up };
 
         // From the first block that reaches the query's own size, downward and upward.
         let blocks = postings.blocks();
@@ -392,14 +408,18 @@ impl Search<'_, '_, '_> {
                 (_, Some(_)) => above.next(),
             };
             self.control.check()?;
-            self.block(kind, postings, own, block.expect("a block that was looked at is there"));
+            self.block(query, postings, block.expect("a block that was looked at is there"));
         }
     }
 
-    fn block(&mut self, kind: Kind, postings: &Postings, own: usize, block: usize) {
+    /// Offers the rows of one block.
+    fn block(&mut self, query: QuerySize, postings: &Postings, block: usize) {
+        let QuerySize { kind, own, not_looked_up } = query;
         let floor = self.top.floor();
+        let smallest = smallest_size(floor, own);
         let sizes = &postings.sizes()[block * BLOCK..postings.len().min((block + 1) * BLOCK)];
         let chunks = &postings.chunks()[block * CHUNKS..postings.chunks().len().min((block + 1) * CHUNKS)];
+        // The features that a row of each chunk must share, of those that were looked up.
         let mut totals = [0usize; CHUNKS];
         let mut fewest = usize::MAX;
         let mut most = 0;
@@ -408,8 +428,9 @@ impl Search<'_, '_, '_> {
             if chunk.best_dice(own) < floor {
                 continue;
             }
-            if last.0 != chunk.least {
-                last = (chunk.least, needed_overlap(floor, own + chunk.least as usize));
+            let least = smallest.max(chunk.least as usize);
+            if last.0 != least {
+                last = (least, needed_overlap(floor, own + least) - not_looked_up);
             }
             *total = last.1;
             fewest = fewest.min(last.1);
@@ -462,7 +483,7 @@ impl Search<'_, '_, '_> {
         candidates.clear();
         kernel::scan(counters, &Scan { dense: &dense, needed: &needed, mask }, candidates);
 
-        self.compare(Counted { kind, own, block, left_out, sizes });
+        self.compare(Counted { kind, own, block, left_out: left_out + not_looked_up, sizes });
     }
 
     /// Compares the candidates of a block, in two rounds where they are many: the best few raise the floor, which leaves
@@ -498,7 +519,7 @@ impl Search<'_, '_, '_> {
         let Counted { kind, own, block, left_out, sizes } = *counted;
         let floor = self.top.floor();
         // What a row of the smallest size in the block needs; most are told apart by that.
-        let least = self.postings(kind).blocks()[block].least as usize;
+        let least = smallest_size(floor, own).max(self.postings(kind).blocks()[block].least as usize);
         let least = needed_overlap(floor, own + least).saturating_sub(left_out).max(counts.start);
         promising.clear();
         for candidate in candidates {
