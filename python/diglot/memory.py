@@ -6,8 +6,8 @@ than about a millisecond:
 
 - A short search or change takes microseconds and is done at once, on the loop. A task that makes
   many such calls in a row gives others a turn every half millisecond.
-- A search that is not done after 1.2 ms is run again on a thread, without the GIL. Long queries go
-  there at once.
+- A search that is not done after 1.2 ms, or less where searches often take longer, is run again on
+  a thread, without the GIL. Long queries go there at once.
 - What is read from an iterable, or made into Python objects or arrays, is handled in slices of a
   millisecond.
 - The analysis of batches and long texts is done on threads, without the GIL. The entries of a batch
@@ -164,12 +164,16 @@ def _iterator(name: str, values: Iterable[_T]) -> Iterator[_T]:
         ) from None
 
 
-def _hits(found: _engine.Found, query: int) -> _Steps[list[TranslationMemoryHit]]:
-    count = found.count(query)
-    hits = [hit_from_engine(*hit) for hit in found.hits(query, 0, _HITS)]
-    for start in range(_HITS, count, _HITS):
+def _some_hits(found: _engine.Found, query: int, start: int) -> list[TranslationMemoryHit]:
+    return [hit_from_engine(*hit) for hit in found.hits(query, start, start + _HITS)]
+
+
+def _more_hits(
+    found: _engine.Found, query: int, hits: list[TranslationMemoryHit]
+) -> _Steps[list[TranslationMemoryHit]]:
+    for start in range(len(hits), found.count(query), _HITS):
         yield None
-        hits += [hit_from_engine(*hit) for hit in found.hits(query, start, start + _HITS)]
+        hits += _some_hits(found, query, start)
     return hits
 
 
@@ -398,7 +402,9 @@ class TranslationMemory:
             source_language, target_language, domain, namespace, max_hits, min_score
         )
         check_signal(signal)
-        return _run(_hits(self._memory.search(query, options, None, signal), 0))
+        found = self._memory.search(query, options, None, signal)
+        hits = _some_hits(found, 0, 0)
+        return hits if len(hits) < _HITS else _run(_more_hits(found, 0, hits))
 
     def search_many(
         self,
@@ -448,7 +454,8 @@ class TranslationMemory:
         results = []
         until = perf_counter() + _SLICE
         for query in range(len(found)):
-            results.append((yield from _hits(found, query)))
+            hits = _some_hits(found, query, 0)
+            results.append((yield from _more_hits(found, query, hits)))
             if perf_counter() >= until:
                 yield None
                 until = perf_counter() + _SLICE
@@ -525,13 +532,15 @@ class InMemoryTranslationMemoryStore:
             event loop, make the store empty and await `add_many`.
     """
 
-    __slots__ = ("__weakref__", "memory")
+    __slots__ = ("__weakref__", "_budget", "memory")
 
     memory: TranslationMemory
     """The same memory for synchronous code."""
 
     def __init__(self, entries: Iterable[TranslationMemoryEntry] = ()) -> None:
         self.memory = TranslationMemory(entries)
+        # Seconds that a search may take on the event loop.
+        self._budget = _SEARCH
 
     @classmethod
     async def from_jsonl(
@@ -629,10 +638,16 @@ class InMemoryTranslationMemoryStore:
         await _take_turn()
         check_signal(signal)
         memory = self.memory._memory
-        found = None if len(query) > _LONG else memory.search_within(_SEARCH, query, options)
+        found = None
+        if len(query) <= _LONG:
+            found = memory.search_within(self._budget, query, options)
+            # In a memory so large that most searches take longer, few of them are begun in vain.
+            budget = self._budget / 2 if found is None else self._budget * 2
+            self._budget = min(max(budget, _SEARCH / 16), _SEARCH)
         if found is None:
             found = await _on_thread(lambda flag: memory.search(query, options, flag, signal))
-        return await _run_async(_hits(found, 0))
+        hits = _some_hits(found, 0, 0)
+        return hits if len(hits) < _HITS else await _run_async(_more_hits(found, 0, hits))
 
     async def search_many(
         self,
