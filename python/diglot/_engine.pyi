@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Final, TypeAlias, final
 
 from diglot.memory import Progress
-from diglot.model import TranslationMemoryEntry
+from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
 from diglot.store import Signal
 
 __all__ = [
@@ -26,20 +26,6 @@ __all__ = [
 ]
 
 __version__: Final[str]
-
-# The ten fields of an entry in the order of the class, the metadata as JSON text.
-_Fields: TypeAlias = tuple[
-    str,
-    str,
-    str | None,
-    str | None,
-    str | None,
-    str | None,
-    str | None,
-    str | None,
-    str | None,
-    str | None,
-]
 
 # source_language, target_language, domain, namespace, max_hits, min_score; as
 # `diglot.store.SearchOptions` has them.
@@ -183,8 +169,8 @@ class Found:
     def count(self, query: int) -> int:
         """How many hits a query has."""
 
-    def hits(self, query: int, start: int, stop: int) -> list[tuple[int, float, _Fields]]:
-        """Some hits of a query, best first: id, score, fields."""
+    def hits(self, query: int, start: int, stop: int) -> list[TranslationMemoryHit]:
+        """Some hits of a query, best first."""
 
     def arrays(self, start: int, stop: int, width: int) -> tuple[bytes, bytes]:
         """Ids (`int64`) and scores (`float64`) of the hits of some queries, `width` to a query, in
@@ -261,15 +247,15 @@ class Snapshot:
     """A memory's state at one moment."""
 
     def __len__(self) -> int: ...
-    def get(self, id: int) -> _Fields:
-        """The fields of an entry.
+    def get(self, id: int) -> TranslationMemoryEntry:
+        """An entry.
 
         Raises:
             UnknownEntryError: No entry has the id.
         """
 
-    def entries(self, start: int, seconds: float) -> list[tuple[int, _Fields]]:
-        """Ids and fields of entries in insertion order, from the first whose id is at least
+    def entries(self, start: int, seconds: float) -> list[tuple[int, TranslationMemoryEntry]]:
+        """Ids and entries in insertion order, from the first whose id is at least
         `start`.
 
         They are as many as can be read within about `seconds`, and at least one if there is one.

@@ -34,8 +34,6 @@ from diglot.model import (
     MemoryStats,
     TranslationMemoryEntry,
     TranslationMemoryHit,
-    entry_from_engine,
-    hit_from_engine,
 )
 from diglot.store import Signal, check_integer, check_options, check_query, check_signal
 
@@ -164,16 +162,12 @@ def _iterator(name: str, values: Iterable[_T]) -> Iterator[_T]:
         ) from None
 
 
-def _some_hits(found: _engine.Found, query: int, start: int) -> list[TranslationMemoryHit]:
-    return [hit_from_engine(*hit) for hit in found.hits(query, start, start + _HITS)]
-
-
 def _more_hits(
     found: _engine.Found, query: int, hits: list[TranslationMemoryHit]
 ) -> _Steps[list[TranslationMemoryHit]]:
     for start in range(len(hits), found.count(query), _HITS):
         yield None
-        hits += _some_hits(found, query, start)
+        hits += found.hits(query, start, start + _HITS)
     return hits
 
 
@@ -266,7 +260,7 @@ class TranslationMemory:
         Raises:
             UnknownEntryError: No entry has it.
         """
-        return entry_from_engine(self._memory.snapshot().get(id))
+        return self._memory.snapshot().get(id)
 
     def add(self, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> int:
         """Adds an entry, which can be found when this returns.
@@ -403,7 +397,7 @@ class TranslationMemory:
         )
         check_signal(signal)
         found = self._memory.search(query, options, None, signal)
-        hits = _some_hits(found, 0, 0)
+        hits = found.hits(0, 0, _HITS)
         return hits if len(hits) < _HITS else _run(_more_hits(found, 0, hits))
 
     def search_many(
@@ -454,7 +448,7 @@ class TranslationMemory:
         results = []
         until = perf_counter() + _SLICE
         for query in range(len(found)):
-            hits = _some_hits(found, query, 0)
+            hits = found.hits(query, 0, _HITS)
             results.append((yield from _more_hits(found, query, hits)))
             if perf_counter() >= until:
                 yield None
@@ -513,9 +507,8 @@ class TranslationMemory:
 
 def _slices(snapshot: _engine.Snapshot) -> Iterator[list[tuple[int, TranslationMemoryEntry]]]:
     start = 0
-    # Half of the time is for what is made of them here.
-    while items := snapshot.entries(start, _SLICE / 2):
-        yield [(number, entry_from_engine(fields)) for number, fields in items]
+    while items := snapshot.entries(start, _SLICE):
+        yield items
         start = items[-1][0] + 1
 
 
@@ -646,7 +639,7 @@ class InMemoryTranslationMemoryStore:
             self._budget = min(max(budget, _SEARCH / 16), _SEARCH)
         if found is None:
             found = await _on_thread(lambda flag: memory.search(query, options, flag, signal))
-        hits = _some_hits(found, 0, 0)
+        hits = found.hits(0, 0, _HITS)
         return hits if len(hits) < _HITS else await _run_async(_more_hits(found, 0, hits))
 
     async def search_many(

@@ -80,7 +80,7 @@ class TranslationMemoryEntry:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are not None, under their snake_case names. The metadata is a copy."""
-        values = {name: getattr(self, name) for name in ENTRY_FIELDS}
+        values = {name: getattr(self, name) for name in _FIELDS}
         values["metadata"] = deepcopy(self.metadata)
         return {name: value for name, value in values.items() if value is not None}
 
@@ -161,61 +161,5 @@ def snake_case_keys(values: Mapping[str, Any], names: Mapping[str, str]) -> dict
     return result
 
 
-ENTRY_FIELDS = tuple(field.name for field in fields(TranslationMemoryEntry))
-_KEYS = name_table(ENTRY_FIELDS)
-
-# What leaves the engine was checked on its way in. Filling the slots directly makes an entry in a
-# third of the time that its constructor takes.
-_new = object.__new__
-(
-    _set_source,
-    _set_target,
-    _set_source_language,
-    _set_target_language,
-    _set_domain,
-    _set_namespace,
-    _set_source_id,
-    _set_created_at,
-    _set_notes,
-    _set_metadata,
-) = (TranslationMemoryEntry.__dict__[name].__set__ for name in ENTRY_FIELDS)
-_set_entry, _set_score, _set_id = (
-    TranslationMemoryHit.__dict__[name].__set__ for name in ("entry", "score", "id")
-)
-
-
-def entry_from_engine(fields: tuple[Any, ...]) -> TranslationMemoryEntry:
-    """The entry for a tuple of its fields as the engine gives them, the metadata as JSON text."""
-    entry = _new(TranslationMemoryEntry)
-    (
-        source,
-        target,
-        source_language,
-        target_language,
-        domain,
-        namespace,
-        source_id,
-        created_at,
-        notes,
-        metadata,
-    ) = fields
-    _set_source(entry, source)
-    _set_target(entry, target)
-    _set_source_language(entry, source_language)
-    _set_target_language(entry, target_language)
-    _set_domain(entry, domain)
-    _set_namespace(entry, namespace)
-    _set_source_id(entry, source_id)
-    _set_created_at(entry, created_at)
-    _set_notes(entry, notes)
-    _set_metadata(entry, None if metadata is None else json.loads(metadata))
-    return entry
-
-
-def hit_from_engine(id: int, score: float, fields: tuple[Any, ...]) -> TranslationMemoryHit:
-    """The hit for what the engine gives."""
-    hit = _new(TranslationMemoryHit)
-    _set_entry(hit, entry_from_engine(fields))
-    _set_score(hit, score)
-    _set_id(hit, id)
-    return hit
+_FIELDS = tuple(field.name for field in fields(TranslationMemoryEntry))
+_KEYS = name_table(_FIELDS)

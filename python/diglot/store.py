@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from operator import index
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from diglot._engine import check_entry
 from diglot.errors import AbortedError, InvalidTypeError, InvalidValueError
-from diglot.model import (
-    ENTRY_FIELDS,
-    TranslationMemoryEntry,
-    TranslationMemoryHit,
-    entry_from_engine,
-)
+from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
 
 __all__ = [
     "SearchOptions",
@@ -153,9 +149,8 @@ def copy_entry(
         InvalidTypeError: It is no entry, or its metadata has something that JSON cannot hold.
         InvalidValueError: Its metadata has something that JSON cannot hold.
     """
-    metadata = check_entry(entry, position)
-    texts = (getattr(entry, name) for name in ENTRY_FIELDS[:-1])
-    return entry_from_engine((*texts, metadata))
+    check_entry(entry, position)
+    return replace(entry)
 
 
 def check_query(query: str) -> None:

@@ -1,13 +1,16 @@
-//! Entries in and out: a `TranslationMemoryEntry` is read attribute by attribute, and leaves as a plain tuple.
+//! Entries in and out: a `TranslationMemoryEntry` is read attribute by attribute, and leaves with its slots filled.
 
-use diglot_engine::{EntryId, EntryRef, Error};
+use diglot_engine::{EntryId, EntryRef, Error, Hit};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyString, PyTuple, PyType};
-use pyo3::{intern, pyfunction};
+use pyo3::types::{PyBool, PyString, PyType};
+use pyo3::{IntoPyObjectExt, intern, pyfunction};
 
 use crate::errors::{self, At};
 use crate::json;
+
+static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// The fields of one entry, held so that they can be borrowed.
 pub(crate) struct Fields<'py> {
@@ -34,7 +37,6 @@ impl<'py> Fields<'py> {
     /// # Errors
     /// `InvalidTypeError` for what is no entry and for a field of a wrong type; and as [`json::write_object`].
     pub(crate) fn read(entry: &Bound<'py, PyAny>, at: At) -> PyResult<Fields<'py>> {
-        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let py = entry.py();
         let class = CLASS.import(py, "diglot.model", "TranslationMemoryEntry")?;
         if !entry.is_instance(class)? {
@@ -124,33 +126,64 @@ pub(crate) fn check_entry(entry: &Bound<'_, PyAny>, position: Option<usize>) -> 
     Ok(fields.metadata)
 }
 
-/// An entry as a tuple of its ten fields, the metadata as JSON text.
-pub(crate) fn tuple<'py>(py: Python<'py>, entry: EntryRef<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    let EntryRef {
-        source,
-        target,
-        source_language,
-        target_language,
-        domain,
-        namespace,
-        source_id,
-        created_at,
-        notes,
-        metadata,
-    } = entry;
-    (
-        source,
-        target,
-        source_language,
-        target_language,
-        domain,
-        namespace,
-        source_id,
-        created_at,
-        notes,
-        metadata,
-    )
-        .into_pyobject(py)
+/// An instance of a class with slots, to be filled without its constructor.
+struct Instance<'py>(Bound<'py, PyAny>);
+
+impl<'py> Instance<'py> {
+    fn new(class: &Bound<'py, PyType>) -> PyResult<Instance<'py>> {
+        // SAFETY: We are attached and `class` is a live class, written in Python, so this is how its instances are
+        // allocated. The result is a new reference, or null with an exception set.
+        let instance = unsafe {
+            Bound::from_owned_ptr_or_err(class.py(), ffi::PyType_GenericAlloc(class.as_type_ptr(), 0))
+        };
+        Ok(Instance(instance?))
+    }
+
+    /// Sets a slot as `object.__setattr__` does, which passes by the `__setattr__` of a frozen class.
+    fn set(
+        &self,
+        name: &Bound<'py, PyString>,
+        value: impl IntoPyObject<'py, Error: Into<PyErr>>,
+    ) -> PyResult<()> {
+        let py = self.0.py();
+        let value = value.into_bound_py_any(py)?;
+        // SAFETY: We are attached, and all three are live objects.
+        match unsafe { ffi::PyObject_GenericSetAttr(self.0.as_ptr(), name.as_ptr(), value.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(PyErr::fetch(py)),
+        }
+    }
+}
+
+/// A `TranslationMemoryEntry`. What it holds was checked on its way in, so its constructor need not run.
+pub(crate) fn object<'py>(py: Python<'py>, entry: EntryRef<'_>) -> PyResult<Bound<'py, PyAny>> {
+    static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let metadata = match entry.metadata {
+        Some(text) => Some(LOADS.import(py, "json", "loads")?.call1((text,))?),
+        None => None,
+    };
+    let object = Instance::new(CLASS.import(py, "diglot.model", "TranslationMemoryEntry")?)?;
+    object.set(intern!(py, "source"), entry.source)?;
+    object.set(intern!(py, "target"), entry.target)?;
+    object.set(intern!(py, "source_language"), entry.source_language)?;
+    object.set(intern!(py, "target_language"), entry.target_language)?;
+    object.set(intern!(py, "domain"), entry.domain)?;
+    object.set(intern!(py, "namespace"), entry.namespace)?;
+    object.set(intern!(py, "source_id"), entry.source_id)?;
+    object.set(intern!(py, "created_at"), entry.created_at)?;
+    object.set(intern!(py, "notes"), entry.notes)?;
+    object.set(intern!(py, "metadata"), metadata)?;
+    Ok(object.0)
+}
+
+/// A `TranslationMemoryHit`.
+pub(crate) fn hit<'py>(py: Python<'py>, hit: Hit, entry: EntryRef<'_>) -> PyResult<Bound<'py, PyAny>> {
+    static HIT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let object = Instance::new(HIT.import(py, "diglot.model", "TranslationMemoryHit")?)?;
+    object.set(intern!(py, "entry"), self::object(py, entry)?)?;
+    object.set(intern!(py, "score"), hit.score)?;
+    object.set(intern!(py, "id"), hit.id)?;
+    Ok(object.0)
 }
 
 /// An entry's id from any Python integer.

@@ -3,7 +3,7 @@
 use diglot_engine::Hit;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList};
 
 use crate::{dispose, entry};
 
@@ -37,7 +37,7 @@ impl Found {
         Ok(self.of(query)?.hits().len())
     }
 
-    /// Some hits of a query, best first: `(id, score, fields)` each.
+    /// Some hits of a query, best first.
     fn hits<'py>(
         &self,
         py: Python<'py>,
@@ -46,9 +46,8 @@ impl Found {
         stop: usize,
     ) -> PyResult<Bound<'py, PyList>> {
         let hits = self.of(query)?.entries().skip(start).take(stop.saturating_sub(start));
-        let hits: Vec<Bound<'py, PyTuple>> = hits
-            .map(|(Hit { id, score }, fields)| (id, score, entry::tuple(py, fields)?).into_pyobject(py))
-            .collect::<PyResult<_>>()?;
+        let hits: Vec<Bound<'py, PyAny>> =
+            hits.map(|(hit, fields)| entry::hit(py, hit, fields)).collect::<PyResult<_>>()?;
         PyList::new(py, hits)
     }
 

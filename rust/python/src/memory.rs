@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use diglot_engine::{Control, EntryId, Error, Filter, SearchOptions};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::batch::{Batch, Ids, Queries};
 use crate::control::{CancelFlag, detached};
@@ -224,20 +224,20 @@ impl Snapshot {
         self.0.len()
     }
 
-    /// The fields of an entry.
-    fn get<'py>(&self, py: Python<'py>, id: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    /// An entry.
+    fn get<'py>(&self, py: Python<'py>, id: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let id = entry::id(id, At::Single)?;
         let entry = self.0.get(id).ok_or_else(|| errors::unknown_entry(py, id))?;
-        entry::tuple(py, entry)
+        entry::object(py, entry)
     }
 
     /// Entries in insertion order, from the first whose id is at least `start`, as many as can be read within about
-    /// `seconds` and at least one if there is one: `(id, fields)` each.
+    /// `seconds` and at least one if there is one: `(id, entry)` each.
     fn entries<'py>(&self, py: Python<'py>, start: EntryId, seconds: f64) -> PyResult<Bound<'py, PyList>> {
         let until = Instant::now() + Duration::from_secs_f64(seconds);
         let entries = PyList::empty(py);
-        for (id, fields) in self.0.entries(start) {
-            entries.append((id, entry::tuple(py, fields)?))?;
+        for (id, entry) in self.0.entries(start) {
+            entries.append((id, entry::object(py, entry)?))?;
             if Instant::now() >= until {
                 break;
             }
