@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::entry::EntryId;
 
-/// The most bytes that a text may have (256 MiB).
-pub const MOST_TEXT_BYTES: usize = 1 << 28;
+/// The most bytes that a text may have (16 MiB).
+pub const MOST_TEXT_BYTES: usize = 1 << 24;
 
 /// The engine's result.
 pub type Result<T> = std::result::Result<T, Error>;

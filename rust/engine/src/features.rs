@@ -59,11 +59,13 @@ pub(crate) fn trigram_count(normalized: &str) -> usize {
     }
 }
 
-/// A counted set of elements, small and quick to refill.
+/// A counted set of elements, quick to refill. Its size follows the number of distinct elements, not the length of a
+/// text.
 #[derive(Default)]
 pub(crate) struct Bag {
     slots: Vec<Slot>,
-    shift: u32,
+    /// How many slots are in use in this epoch.
+    used: usize,
     epoch: u32,
 }
 
@@ -74,34 +76,62 @@ struct Slot {
     copies: u32,
 }
 
+/// The first of `slots` (a power of two of them) to look for an element in.
+#[inline]
+fn home(element: u64, slots: usize) -> usize {
+    hash::fold(element, 0x9e37_79b9_7f4a_7c15) as usize & (slots - 1)
+}
+
+/// The fewest slots of a table.
+const FEWEST_SLOTS: usize = 64;
+
 impl Bag {
-    /// Empties the bag and makes room for `elements` of them.
-    pub(crate) fn reset(&mut self, elements: usize) {
-        let slots = (elements * 2).next_power_of_two().max(16);
-        if self.slots.len() < slots || self.epoch == u32::MAX {
-            self.slots = vec![Slot::default(); slots.max(self.slots.len())];
-            self.shift = 64 - self.slots.len().trailing_zeros();
-            self.epoch = 0;
+    /// Empties the bag.
+    pub(crate) fn clear(&mut self) {
+        self.used = 0;
+        match self.epoch.checked_add(1) {
+            Some(epoch) if !self.slots.is_empty() => self.epoch = epoch,
+            _ => {
+                self.slots = vec![Slot::default(); self.slots.len().max(FEWEST_SLOTS)];
+                self.epoch = 1;
+            }
         }
-        self.epoch += 1;
     }
 
     /// Adds a copy of an element; returns how many there were before.
     #[inline]
     pub(crate) fn add(&mut self, element: u64) -> u32 {
         let mask = self.slots.len() - 1;
-        let mut at = (hash::fold(element, 0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        let mut at = home(element, self.slots.len());
         loop {
-            let slot = &mut self.slots[at & mask];
+            let slot = &mut self.slots[at];
             if slot.epoch != self.epoch {
                 *slot = Slot { element, epoch: self.epoch, copies: 1 };
+                self.used += 1;
+                if self.used * 2 > self.slots.len() {
+                    self.grow();
+                }
                 return 0;
             }
             if slot.element == element {
                 slot.copies += 1;
                 return slot.copies - 1;
             }
-            at += 1;
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let slots = self.slots.len() * 2;
+        for slot in std::mem::replace(&mut self.slots, vec![Slot::default(); slots]) {
+            if slot.epoch == self.epoch {
+                let mut at = home(slot.element, slots);
+                while self.slots[at].epoch == self.epoch {
+                    at = (at + 1) & (slots - 1);
+                }
+                self.slots[at] = slot;
+            }
         }
     }
 }
@@ -115,7 +145,7 @@ pub(crate) struct Features {
 impl Features {
     /// Appends the keys of a normalized text's features of one kind.
     pub(crate) fn keys(&mut self, kind: Kind, normalized: &str, keys: &mut Vec<u32>) {
-        self.bag.reset(normalized.len());
+        self.bag.clear();
         let bag = &mut self.bag;
         let mut push = |element| keys.push(hash::feature(element, bag.add(element)));
         match kind {
@@ -129,7 +159,8 @@ impl Features {
 #[derive(Default)]
 pub(crate) struct Elements<'a> {
     slots: Vec<Counted<'a>>,
-    shift: u32,
+    /// How many slots are in use.
+    used: usize,
     round: u32,
     total: usize,
 }
@@ -148,35 +179,40 @@ struct Counted<'a> {
 impl<'a> Elements<'a> {
     /// The trigrams of a normalized text.
     pub(crate) fn trigrams(normalized: &str) -> Elements<'static> {
-        let mut elements = Elements::with_room(normalized.len());
+        let mut elements = Elements::new();
         for_each_trigram(normalized, |element| elements.insert(element, ""));
         elements
     }
 
     /// The tokens of a normalized text.
     pub(crate) fn tokens(normalized: &'a str) -> Elements<'a> {
-        let mut elements = Elements::with_room(normalized.len() / 2 + 1);
+        let mut elements = Elements::new();
         for token in text::tokens(normalized) {
             elements.insert(hash::bytes(token.as_bytes()), token);
         }
         elements
     }
 
-    fn with_room(elements: usize) -> Self {
-        let slots = (elements * 2).next_power_of_two().max(16);
-        Elements {
-            slots: vec![Counted::default(); slots],
-            shift: 64 - slots.trailing_zeros(),
-            round: 0,
-            total: 0,
-        }
+    fn new() -> Self {
+        Elements { slots: vec![Counted::default(); FEWEST_SLOTS], used: 0, round: 0, total: 0 }
     }
 
     fn insert(&mut self, element: u64, token: &'a str) {
         self.total += 1;
         match self.slot(element, token) {
             Ok(at) => self.slots[at].copies += 1,
-            Err(at) => self.slots[at] = Counted { element, copies: 1, token, ..Counted::default() },
+            Err(at) => {
+                self.slots[at] = Counted { element, copies: 1, token, ..Counted::default() };
+                self.used += 1;
+                if self.used * 2 > self.slots.len() {
+                    let slots = self.slots.len() * 2;
+                    let old = std::mem::replace(&mut self.slots, vec![Counted::default(); slots]);
+                    for slot in old.into_iter().filter(|slot| slot.copies > 0) {
+                        let free = self.slot(slot.element, slot.token).unwrap_or_else(|free| free);
+                        self.slots[free] = slot;
+                    }
+                }
+            }
         }
     }
 
@@ -184,7 +220,7 @@ impl<'a> Elements<'a> {
     #[inline]
     fn slot(&self, element: u64, token: &str) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;
-        let mut at = (hash::fold(element, 0x9e37_79b9_7f4a_7c15) >> self.shift) as usize & mask;
+        let mut at = home(element, self.slots.len());
         loop {
             let slot = &self.slots[at];
             if slot.copies == 0 {
@@ -311,7 +347,9 @@ mod tests {
                 let total = own + size;
                 // Floors at, just above and just below every score there is, and some others.
                 let scores = (1..=own.min(size)).map(|shared| dice(shared, total));
-                for floor in scores.flat_map(|score| [score.next_down(), score, score.next_up()]).chain([1e-9, 0.2]) {
+                for floor in
+                    scores.flat_map(|score| [score.next_down(), score, score.next_up()]).chain([1e-9, 0.2])
+                {
                     if floor > 1.0 {
                         continue;
                     }
@@ -319,7 +357,10 @@ mod tests {
                     assert_eq!(needed_overlap(floor, total), least, "{floor} of {total}");
                     let may = dice(own.min(size), total) >= floor;
                     assert!(!may || smallest_size(floor, own) <= size, "{floor} for {own} and {size}");
-                    assert!(may || size > own || smallest_size(floor, own) > size, "{floor} for {own} and {size}");
+                    assert!(
+                        may || size > own || smallest_size(floor, own) > size,
+                        "{floor} for {own} and {size}"
+                    );
                 }
             }
         }

@@ -2,8 +2,20 @@
 //!
 //! A [`Memory`] holds entries (validated source/target pairs) and answers
 //! "which sources are most like this query?" with the exact best hits. The
-//! engine knows no Python and no files; everything here is safe to call from
-//! many threads at once.
+//! engine knows no Python; everything here is safe to call from many threads at
+//! once.
+//!
+//! From the bottom up:
+//!
+//! - [`text`] normalizes texts and takes them apart, `features` turns the parts
+//!   into numbers to count.
+//! - `postings` is the inverted index, `kernel` counts with it, `search` finds
+//!   the best rows of one segment, `topk` keeps the best hits.
+//! - `segment` holds entries that no longer change, `live` those just added,
+//!   `removed` what was removed of them, `fields` what filters need.
+//! - `memory` puts them together, `background` turns live parts into segments
+//!   and merges segments.
+//! - [`jsonl`] reads memories kept as JSON Lines.
 
 mod arena;
 mod background;

@@ -7,7 +7,7 @@
 //! `needed - 1` of the query's lists, the longest, can be left out of the counting, and the rows that then share enough
 //! of the others are compared with the query by their texts.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use crate::control::Control;
@@ -88,6 +88,7 @@ impl View<'_> {
 }
 
 /// Working memory, kept between searches of a thread.
+#[derive(Default)]
 pub(crate) struct Scratch {
     counters: Counters,
     lists: LookupScratch,
@@ -102,17 +103,9 @@ pub(crate) struct Scratch {
 }
 
 thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch {
-        counters: Counters::new(),
-        lists: LookupScratch::default(),
-        block_runs: Vec::new(),
-        block_starts: Vec::new(),
-        candidates: Vec::new(),
-        promising: Vec::new(),
-        mask: Vec::new(),
-        seen: Vec::new(),
-        seen_rows: Vec::new(),
-    });
+    /// Taken by a search while it runs: one that begins within it (a caller's `Control` may do anything) or comes after
+    /// it panicked makes a new one.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
 /// A row to be compared, and the most that its score can be.
@@ -169,15 +162,24 @@ pub(crate) fn segment(
     top: &mut TopK,
     control: Control<'_>,
 ) -> Result<()> {
-    SCRATCH.with_borrow_mut(|scratch| {
-        scratch.seen.resize(scratch.seen.len().max(view.segment.rows().div_ceil(64)), 0);
-        let result =
-            Search { view, query, selection, top, control, scratch, masked: false, tie_limit: (0, 0) }.run();
-        for row in scratch.seen_rows.drain(..) {
-            scratch.seen[row as usize / 64] = 0;
-        }
-        result
-    })
+    let mut scratch = SCRATCH.take().unwrap_or_default();
+    scratch.seen.resize(scratch.seen.len().max(view.segment.rows().div_ceil(64)), 0);
+    let search = Search {
+        view,
+        query,
+        selection,
+        top,
+        control,
+        scratch: &mut scratch,
+        masked: false,
+        tie_limit: (EntryId::MAX, u32::MAX),
+    };
+    let result = search.run();
+    for row in scratch.seen_rows.drain(..) {
+        scratch.seen[row as usize / 64] = 0;
+    }
+    SCRATCH.set(Some(scratch));
+    result
 }
 
 /// Offers the entries whose normalized source is the query.
@@ -296,7 +298,7 @@ struct Search<'s, 'q, 'c> {
 }
 
 impl Search<'_, '_, '_> {
-    fn run(&mut self) -> Result<()> {
+    fn run(mut self) -> Result<()> {
         let segment = self.view.segment;
         if let Some(row) = segment.find_row(self.query.normalized) {
             // Offered by `equal` before.

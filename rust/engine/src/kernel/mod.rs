@@ -35,11 +35,13 @@ struct Counts([u8; 64]);
 /// One counter a row of the block; all zero between passes.
 pub(crate) struct Counters(Box<[Counts]>);
 
-impl Counters {
-    pub(crate) fn new() -> Counters {
+impl Default for Counters {
+    fn default() -> Counters {
         Counters(vec![Counts([0; 64]); BLOCK / 64].into_boxed_slice())
     }
+}
 
+impl Counters {
     #[inline]
     fn get(&mut self, offset: u16) -> &mut u8 {
         let offset = usize::from(offset) % BLOCK;
@@ -264,7 +266,7 @@ mod tests {
                     }
                 }
                 for (name, version) in versions() {
-                    let mut counters = Counters::new();
+                    let mut counters = Counters::default();
                     sparse.iter().for_each(|offsets| counters.add_saturating(offsets));
                     let mut candidates = Vec::new();
                     version(&mut counters, &Scan { dense: &dense, needed: &needed, mask }, &mut candidates);
