@@ -37,7 +37,7 @@ CAUSES = {
     "empty_text": lambda: TranslationMemory().search(" "),
     "lone_surrogate": lambda: TranslationMemory().search("\udc00"),
     "text_too_long": lambda: TranslationMemory().add(
-        TranslationMemoryEntry("a" * (2**28 + 1), "b")
+        TranslationMemoryEntry("a" * (2**24 + 1), "b")
     ),
     "unknown_field": lambda: TranslationMemoryEntry.from_dict({"a": "b"}),
     "missing_field": missing_parameter,

@@ -253,7 +253,7 @@ def shared(levels):
         ({"a": 10**5000}, ValueError, "metadata.a", "cannot be written"),
         (nested(129), ValueError, "metadata", "nested more than 128 levels deep"),
         (itself(), ValueError, "metadata", "or contains itself"),
-        (shared(9), ValueError, "metadata", "more than 268435456 bytes"),
+        (shared(7), ValueError, "metadata", "more than 16777216 bytes"),
         ([1], TypeError, "metadata", "metadata must be a mapping"),
         ("text", TypeError, "metadata", "metadata must be a mapping"),
         (5, TypeError, "metadata", "metadata must be a mapping"),

@@ -9,7 +9,7 @@ programs can tell errors apart without reading messages:
 | `invalid_value` | `InvalidValueError` | a value out of range, or one that JSON cannot hold |
 | `empty_text` | `InvalidValueError` | a source, target or query that is empty or white space |
 | `lone_surrogate` | `InvalidValueError` | a string that UTF-8 cannot hold |
-| `text_too_long` | `InvalidValueError` | a text of more than 256 MiB |
+| `text_too_long` | `InvalidValueError` | a text of more than 16 MiB |
 | `unknown_field` | `InvalidValueError` | a key or keyword that is not one of those allowed |
 | `missing_field` | `InvalidValueError` | a key or keyword that is needed and not there |
 | `unknown_entry` | `UnknownEntryError` | an id that no entry has |
