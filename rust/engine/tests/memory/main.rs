@@ -1,0 +1,11 @@
+//! The memory as a whole: against a model that scans everything, in every layout, with racing threads, stopped at any
+//! moment, and with hostile input.
+
+mod cancellation;
+mod hostile;
+mod layouts;
+mod model;
+mod operations;
+mod texts;
+mod threads;
+mod vectors;
