@@ -30,7 +30,8 @@ fn texts_of_a_megabyte() {
         model.add(entry.clone());
     }
     segment.publish(prepared(entries.iter().chain(&short)));
-    for query in sources.iter().map(String::as_str).chain(["a", "a 17", "صلى الله عليه وسلم", "?"]) {
+    for query in sources.iter().map(String::as_str).chain(["a", "a 17", "صلى الله عليه وسلم", "?"])
+    {
         let scores = model.scores(query);
         for memory in [&live, &segment] {
             model.check(memory, &scores, &options(5, 0.2, Filter::default()));
@@ -69,7 +70,9 @@ fn blank_texts_are_refused_and_change_nothing() {
     let memory = Memory::new();
     let id = memory.add(Entry::new("source", "target").borrowed()).unwrap();
     for blank in ["", " ", "\t\r\n\u{b}\u{c}", "\u{3000}\u{feff}\u{2028}\u{a0}"] {
-        for (field, entry) in [("source", Entry::new(blank, "target")), ("target", Entry::new("source", blank))] {
+        for (field, entry) in
+            [("source", Entry::new(blank, "target")), ("target", Entry::new("source", blank))]
+        {
             let refused = Error::EmptyText { field };
             assert_eq!(memory.add(entry.borrowed()), Err(refused.clone()));
             assert_eq!(memory.replace(id, entry.borrowed()), Err(refused.clone()));

@@ -14,8 +14,8 @@ const BLOCK: usize = 32_768;
 fn sources(random: &mut Random, count: usize) -> Vec<String> {
     const WORDS: [&str; 40] = [
         "open", "the", "file", "save", "all", "not", "network", "error", "could", "be", "found", "close",
-        "window", "menu", "item", "user", "name", "set", "get", "print", "page", "view", "edit", "undo", "保存",
-        "文件", "ab", "ba", "a", "b", "1", "2", "test", "string", "of", "to", "in", "on", "at", "by",
+        "window", "menu", "item", "user", "name", "set", "get", "print", "page", "view", "edit", "undo",
+        "保存", "文件", "ab", "ba", "a", "b", "1", "2", "test", "string", "of", "to", "in", "on", "at", "by",
     ];
     (0..count)
         .map(|at| {
@@ -35,10 +35,11 @@ fn entries(random: &mut Random, count: usize) -> Vec<Entry> {
 
 /// Queries near what is stored, and queries that are near to everything or nothing.
 fn queries(random: &mut Random, model: &Model, count: usize) -> Vec<String> {
-    let mut queries: Vec<String> = ["the", "a", "error", "open the file", "保存文件", "?", "qqqq zzzz", "test string"]
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let mut queries: Vec<String> =
+        ["the", "a", "error", "open the file", "保存文件", "?", "qqqq zzzz", "test string"]
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
     while queries.len() < count {
         if let Some(id) = model.id_at(random.next() as usize) {
             let source = model.source(id);
@@ -205,8 +206,7 @@ fn thousands_of_equal_scores() {
     let (memory, mut model) = (Memory::new(), Model::default());
     let random = &mut Random::new(13);
     // Each shares one of two tokens, and as many trigrams, with the query.
-    let all: Vec<Entry> =
-        (0..BLOCK + 3000).map(|at| texts::entry(random, format!("item {at:05}"))).collect();
+    let all: Vec<Entry> = (0..BLOCK + 3000).map(|at| texts::entry(random, format!("item {at:05}"))).collect();
     add_batch(&memory, &mut model, &all[..20_000]);
     add_batch(&memory, &mut model, &all[20_000..]);
     // Old ids among the newest segments: ties are decided by them.
@@ -278,9 +278,11 @@ fn queries_of_more_features_than_a_counter_counts() {
             all.push(texts::entry(random, kept));
         }
     }
-    all.extend([250, 254, 255, 256, 257, 258, 259, 300, 511, 512, 513, 5000].into_iter().flat_map(|copies| {
-        ["a", "ab", "zz ", "存"].map(|unit| Entry::new(unit.repeat(copies), format!("{copies} copies")))
-    }));
+    all.extend([250, 254, 255, 256, 257, 258, 259, 300, 511, 512, 513, 5000].into_iter().flat_map(
+        |copies| {
+            ["a", "ab", "zz ", "存"].map(|unit| Entry::new(unit.repeat(copies), format!("{copies} copies")))
+        },
+    ));
     all.push(Entry::new(texts::long(random, 20_000), "very long"));
     add_batch(&memory, &mut model, &all);
     let mut queries: Vec<String> = long;
@@ -317,7 +319,9 @@ fn more_bitmaps_than_a_counter_counts() {
         })
         .collect();
     add_batch(&memory, &mut model, &all);
-    for query in [words.join(" "), row(random), row(random), words.join(" ").repeat(2), all[17].source.clone()] {
+    for query in
+        [words.join(" "), row(random), row(random), words.join(" ").repeat(2), all[17].source.clone()]
+    {
         let scores = model.scores(&query);
         check_options(random, &model, &memory, &scores);
     }

@@ -34,14 +34,35 @@ impl Random {
 }
 
 const WORDS: [&str; 24] = [
-    "save", "file", "files", "the", "a", "open", "opened", "Error", "ERROR", "network", "not", "could", "item",
-    "it", "i", "naïve", "naı\u{308}ve", "Straße", "STRASSE", "ﬁle", "ＡＢＣ", "x²", "%d", "…",
+    "save",
+    "file",
+    "files",
+    "the",
+    "a",
+    "open",
+    "opened",
+    "Error",
+    "ERROR",
+    "network",
+    "not",
+    "could",
+    "item",
+    "it",
+    "i",
+    "naïve",
+    "naı\u{308}ve",
+    "Straße",
+    "STRASSE",
+    "ﬁle",
+    "ＡＢＣ",
+    "x²",
+    "%d",
+    "…",
 ];
 const CJK: [char; 16] =
     ['保', '存', '文', '件', '取', '消', '打', '开', '開', 'を', 'フ', 'ァ', '가', '각', '𠮷', '。'];
-const MARKS: [&str; 10] = [
-    "e\u{301}", "é", "हि", "न्दी", "ไทย", "\u{1112}\u{1161}\u{11ab}", "한", "a\u{20dd}", "\u{301}", "ক্ষ",
-];
+const MARKS: [&str; 10] =
+    ["e\u{301}", "é", "हि", "न्दी", "ไทย", "\u{1112}\u{1161}\u{11ab}", "한", "a\u{20dd}", "\u{301}", "ক্ষ"];
 const SINGLE: [&str; 14] =
     ["a", "A", "b", "1", "?", "—", "😀", "보", "存", "ß", "\u{301}", "ﷺ", "İ", "\u{200b}"];
 const GAPS: [&str; 6] = [" ", " ", " ", "  ", ", ", "\u{3000}"];

@@ -60,7 +60,10 @@ fn search_options(value: &Value) -> SearchOptions {
 /// More entries than a live part holds, in a namespace that no vector has, to make a batch of them a segment.
 fn padding() -> Vec<Entry> {
     (0..600)
-        .map(|at| Entry { namespace: Some("padding".into()), ..Entry::new(format!("padding {at}"), "padding") })
+        .map(|at| Entry {
+            namespace: Some("padding".into()),
+            ..Entry::new(format!("padding {at}"), "padding")
+        })
         .collect()
 }
 
