@@ -113,69 +113,58 @@ fn every_layout_gives_the_answers_of_every_other() {
     add_batch(&memory, &mut model, &all);
     assert_eq!(memory.stats().segments, 1);
 
-    let batches = Memory::new();
+    let apart = Memory::new();
+    for batch in [&all[..BLOCK], &all[BLOCK..BLOCK + 20_000], &all[BLOCK + 20_000..]] {
+        apart.publish(prepared(batch));
+    }
+    assert_eq!(apart.stats().segments, 3, "too few to be merged");
+
+    let mixed = Memory::new();
     let mut rest = &all[..];
-    for len in [BLOCK, 513, 600, 5000, 700, 3, 1, 512, 9000].into_iter().cycle() {
+    for len in [9000, 513, 3, 5000, 1, 512, 700].into_iter().cycle() {
         let (batch, others) = rest.split_at(len.min(rest.len()));
         if batch.is_empty() {
             break;
         }
-        batches.publish(prepared(batch));
+        mixed.publish(prepared(batch));
+        let (single, others) = others.split_at(others.len().min(3000));
+        single.iter().for_each(|entry| _ = mixed.add(entry.borrowed()).unwrap());
         rest = others;
     }
-    batches.settle();
-
-    let single = Memory::new();
-    for (at, entry) in all.iter().enumerate() {
-        assert_eq!(single.add(entry.borrowed()).unwrap(), at as EntryId);
-    }
-    for query in queries(random, &model, 24) {
-        // Merges of the single adds may still run.
-        let scores = model.scores(&query);
-        for memory in [&memory, &batches, &single] {
-            check_options(random, &model, memory, &scores);
+    let memories = [memory, apart, mixed];
+    // Twice, as merges may still run the first time.
+    for _ in 0..2 {
+        for query in queries(random, &model, 20) {
+            let scores = model.scores(&query);
+            memories.iter().for_each(|memory| check_options(random, &model, memory, &scores));
         }
+        memories.iter().for_each(Memory::settle);
     }
-    single.settle();
-    assert!(single.stats().segments > 1, "several segments to merge the answers of");
 
     // With most entries removed or replaced, in all layouts alike, and at last reclaimed.
-    for percent in [30, 80] {
-        remove_some(&mut Random::new(percent), &memory, &mut model, percent as usize);
-        for memory in [&batches, &single] {
-            let gone: Vec<EntryId> =
-                memory.snapshot().entries(0).map(|(id, _)| id).filter(|id| !model.has(*id)).collect();
-            memory.remove(&gone).unwrap();
-        }
+    for percent in [30, 80usize] {
+        let gone: Vec<EntryId> = model.ids().into_iter().filter(|_| random.below(100) < percent).collect();
+        memories.iter().for_each(|memory| memory.remove(&gone).unwrap());
+        gone.into_iter().for_each(|id| model.remove(id));
         for at in 0..700 {
             let id = model.id_at(at * 37).unwrap();
             let entry = texts::entry(random, format!("replaced {}", model.source(id)));
-            for memory in [&memory, &batches, &single] {
-                memory.replace(id, entry.borrowed()).unwrap();
-            }
+            memories.iter().for_each(|memory| memory.replace(id, entry.borrowed()).unwrap());
             model.replace(id, entry);
         }
-        for query in queries(random, &model, 16) {
-            let scores = model.scores(&query);
-            for memory in [&memory, &batches, &single] {
-                check_options(random, &model, memory, &scores);
+        for _ in 0..2 {
+            for query in queries(random, &model, 12) {
+                let scores = model.scores(&query);
+                memories.iter().for_each(|memory| check_options(random, &model, memory, &scores));
             }
+            memories.iter().for_each(Memory::settle);
         }
-        for memory in [&memory, &batches, &single] {
-            memory.settle();
+        for memory in &memories {
             let stats = memory.stats();
             assert!(stats.removed <= stats.entries + 512, "what is mostly removed is reclaimed: {stats:?}");
         }
-        for query in queries(random, &model, 16) {
-            let scores = model.scores(&query);
-            for memory in [&memory, &batches, &single] {
-                check_options(random, &model, memory, &scores);
-            }
-        }
     }
-    for memory in [&memory, &batches, &single] {
-        model.check_all(memory);
-    }
+    memories.iter().for_each(|memory| model.check_all(memory));
 }
 
 #[test]

@@ -130,10 +130,16 @@ impl Model {
 
     pub(crate) fn add(&mut self, entry: Entry) -> EntryId {
         let id = self.next_id;
-        self.next_id += 1;
+        self.insert(id, entry);
+        id
+    }
+
+    /// Adds an entry under an id above all others.
+    pub(crate) fn insert(&mut self, id: EntryId, entry: Entry) {
+        assert!(id >= self.next_id);
+        self.next_id = id + 1;
         let text = self.text_number(&entry.source);
         self.entries.insert(id, (entry, text));
-        id
     }
 
     pub(crate) fn remove(&mut self, id: EntryId) {
@@ -161,10 +167,6 @@ impl Model {
 
     pub(crate) fn source(&self, id: EntryId) -> &str {
         &self.entries[&id].0.source
-    }
-
-    pub(crate) fn has(&self, id: EntryId) -> bool {
-        self.entries.contains_key(&id)
     }
 
     pub(crate) fn scores(&mut self, query: &str) -> Scores {
