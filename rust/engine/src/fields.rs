@@ -1,7 +1,8 @@
 //! The four fields that filters test, and finding the entries that pass.
 
-use crate::arena::Interner;
+use crate::arena::{HashIndex, Interner};
 use crate::entry::{EntryRef, Filter};
+use crate::hash;
 use crate::postings::{BLOCK, CHUNK, CHUNKS, Line};
 
 /// How many fields a filter can test.
@@ -64,38 +65,48 @@ impl Values {
 pub(crate) struct Profiles {
     pub(crate) values: [Values; FIELDS],
     profiles: Vec<[u32; FIELDS]>,
-    index: crate::arena::HashIndex,
+    index: HashIndex,
 }
 
-fn hash_profile(profile: &[u32; FIELDS]) -> u64 {
-    profile.iter().fold(1, |state, value| crate::hash::fold(state ^ u64::from(*value), 0x9e37_79b9_7f4a_7c15))
+/// The values of a combination.
+fn given<'a>(
+    profiles: &[[u32; FIELDS]],
+    values: &'a [Values; FIELDS],
+    number: u32,
+) -> [Option<&'a str>; FIELDS] {
+    let profile = &profiles[number as usize];
+    std::array::from_fn(|field| (profile[field] != ABSENT).then(|| values[field].get(profile[field])))
+}
+
+fn hash_values(values: &[Option<&str>; FIELDS]) -> u64 {
+    values.iter().fold(1, |state, value| {
+        let value = value.map_or(0, |value| hash::bytes(value.as_bytes()));
+        hash::fold(state ^ value, 0x9e37_79b9_7f4a_7c15)
+    })
 }
 
 impl Profiles {
     /// The number of an entry's combination.
     pub(crate) fn intern(&mut self, entry: &EntryRef<'_>) -> u32 {
-        let mut field = 0;
-        let profile = values(entry).map(|value| {
-            field += 1;
-            value.map_or(ABSENT, |value| self.values[field - 1].intern(field - 1, value))
-        });
-        let hash = hash_profile(&profile);
-        if let Some(number) = self.index.find(hash, |number| self.profiles[number as usize] == profile) {
+        let values = values(entry);
+        let hash = hash_values(&values);
+        if let Some(number) = self.index.find(hash, |number| self.get(number) == values) {
             return number;
         }
         let number = self.profiles.len() as u32;
-        self.profiles.push(profile);
-        self.index.insert(hash, number, |number| hash_profile(&self.profiles[number as usize]));
+        let mut field = 0;
+        self.profiles.push(values.map(|value| {
+            field += 1;
+            value.map_or(ABSENT, |value| self.values[field - 1].intern(field - 1, value))
+        }));
+        let (profiles, values) = (&self.profiles, &self.values);
+        self.index.insert(hash, number, |number| hash_values(&given(profiles, values, number)));
         number
     }
 
     /// The values of a combination.
     pub(crate) fn get(&self, number: u32) -> [Option<&str>; FIELDS] {
-        let mut field = 0;
-        self.profiles[number as usize].map(|value| {
-            field += 1;
-            (value != ABSENT).then(|| self.values[field - 1].get(value))
-        })
+        given(&self.profiles, &self.values, number)
     }
 
     /// How many comparable values a field has.

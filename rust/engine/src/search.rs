@@ -149,7 +149,7 @@ const FEW: usize = 16;
 
 /// How far above the mean the count that a row needs must be, in standard deviations of a Poisson distribution, for its
 /// chance to be small. Trigrams of one word come together, so this is more than it would be for independent ones.
-const DEVIATIONS: f64 = 14.0;
+const DEVIATIONS: f64 = 20.0;
 
 /// How many of a block's most promising rows are compared before the others are looked at.
 const FIRST: usize = 16;
