@@ -10,13 +10,16 @@ use std::thread;
 
 use crate::arena::Arena;
 use crate::control::Control;
-use crate::live::LIVE;
 use crate::memory::{LivePart, SealedPart, Shared, Snapshot, Writer};
 use crate::removed::Removed;
 use crate::segment::{Segment, SegmentBuilder};
 
 /// As many segments of one tier become one of the next.
 const FAN_IN: usize = 4;
+
+/// Segments with fewer than [`FAN_IN`] times as many entries are all of the lowest tier: every segment costs each search
+/// some microseconds, and merging so few entries costs milliseconds.
+const SMALL: usize = 8192;
 
 /// Starts what there is to do and is not being done.
 pub(crate) fn start(shared: &Arc<Shared>, writer: &mut Writer) {
@@ -124,7 +127,7 @@ fn to_merge(snapshot: &Snapshot) -> Option<Vec<usize>> {
     if let Some(number) = mostly_removed {
         return Some(vec![number]);
     }
-    let tier = |part: &SealedPart| (present(part) / LIVE).max(1).ilog(FAN_IN);
+    let tier = |part: &SealedPart| (present(part) / SMALL).max(1).ilog(FAN_IN);
     let most_tier = snapshot.sealed.iter().map(tier).max()?;
     (0..=most_tier).find_map(|wanted| {
         let mut of_tier: Vec<usize> =

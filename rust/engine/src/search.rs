@@ -142,7 +142,7 @@ struct Counted<'a> {
 }
 
 /// A filter that lets fewer entries than this pass is answered from those entries alone.
-const LISTED: usize = 512;
+const LISTED: usize = 1024;
 
 /// A block may always have so many candidates: comparing them costs less than counting another list.
 const FEW: usize = 16;
