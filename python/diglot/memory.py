@@ -16,7 +16,11 @@ than about a millisecond:
   is cancelled when that has begun, the cancellation comes too late and the call returns.
 
 What remains is the size of a single thing: the metadata of one entry, which is read as JSON, and
-the one item that an iterable takes its time for.
+the one item that an iterable takes its time for. Threads that use all processors take time from the
+loop's thread as well; `threads` says how many of them a search of many queries may use.
+
+The binary is built for the stable ABI of CPython with the GIL. A free-threaded CPython needs a
+binary of its own; none has been tested.
 """
 
 from __future__ import annotations
