@@ -40,6 +40,8 @@ mod topk;
 pub use control::Control;
 pub use entry::{EntryId, EntryRef, Filter};
 pub use error::{Error, MOST_TEXT_BYTES, Result};
+#[doc(hidden)]
+pub use kernel::bench::Block as KernelBlock;
 pub use memory::{Batch, Bytes, Found, Hit, Memory, Prepared, SearchOptions, Snapshot, Stats};
 
 /// The instruction set that searches use on this machine.

@@ -9,6 +9,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod bench;
 mod portable;
 
 use std::sync::LazyLock;
