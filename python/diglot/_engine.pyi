@@ -188,6 +188,12 @@ class Memory:
     def add(self, entry: TranslationMemoryEntry, flag: CancelFlag | None = None) -> int:
         """Adds an entry, and returns its id. `flag` is committed to before."""
 
+    def has_room(self) -> bool:
+        """Whether an add or a replacement would begin at once, not wait for background work."""
+
+    def wait_for_room(self) -> None:
+        """Waits until an add or a replacement would begin at once."""
+
     def publish(self, batch: Batch) -> tuple[int, int]:
         """Shows the entries of a prepared batch. Returns their first id and the one after their
         last.

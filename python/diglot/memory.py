@@ -151,6 +151,11 @@ async def _on_thread(work: _Work) -> Any:
         return future.result()
 
 
+async def _wait_for_room(memory: _engine.Memory) -> None:
+    if not memory.has_room():
+        await _on_thread(lambda flag: memory.wait_for_room())
+
+
 def _load_numpy(_: _engine.CancelFlag | None) -> Any:
     import numpy
 
@@ -312,6 +317,8 @@ class TranslationMemory:
         else:
             yield lambda flag: batch.absorb(flag, signal)
             yield lambda flag: batch.prepare(flag, signal)
+        if not self._memory.has_room():
+            yield lambda flag: self._memory.wait_for_room()
         check_signal(signal)
         return range(*self._memory.publish(batch))
 
@@ -584,6 +591,7 @@ class InMemoryTranslationMemoryStore:
     async def add(self, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> int:
         """As `TranslationMemory.add`."""
         await _take_turn()
+        await _wait_for_room(self.memory._memory)
         check_signal(signal)
         if _is_long(entry):
             return await _on_thread(lambda flag: self.memory._memory.add(entry, flag))  # type: ignore[no-any-return]
@@ -600,6 +608,7 @@ class InMemoryTranslationMemoryStore:
     ) -> None:
         """As `TranslationMemory.replace`."""
         await _take_turn()
+        await _wait_for_room(self.memory._memory)
         check_signal(signal)
         if _is_long(entry):
             await _on_thread(lambda flag: self.memory._memory.replace(id, entry, flag))

@@ -13,7 +13,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// A refused value or an operation that did not run to its end. Whatever the
 /// error, the memory is as it was before the call.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Error {
     /// A text that must have content is empty, or white space only. `field` is
     /// `source`, `target` or `query`.

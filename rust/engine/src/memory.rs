@@ -167,7 +167,13 @@ impl Found {
 
     /// The hits with their entries.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (Hit, EntryRef<'_>)> {
-        self.hits.iter().map(|hit| {
+        self.entries_in(0..self.hits.len())
+    }
+
+    /// Some of the hits with their entries: those in the range that there are.
+    pub fn entries_in(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = (Hit, EntryRef<'_>)> {
+        let end = range.end.min(self.hits.len());
+        self.hits[range.start.min(end)..end].iter().map(|hit| {
             (Hit { id: hit.id, score: hit.score }, self.snapshot.part(hit.part as usize).entry(hit.entry))
         })
     }
@@ -687,6 +693,16 @@ impl Memory {
                 assert_eq!(entry.profile, crate::live::Profile::of(&entry.normalized));
             }
         }
+    }
+
+    /// Whether an add or a replacement would begin at once, not wait for background work that is far behind.
+    pub fn has_room(&self) -> bool {
+        self.shared.snapshot.load().lives.len() <= WAITING
+    }
+
+    /// Waits until an add or a replacement would begin at once.
+    pub fn wait_for_room(&self) {
+        drop(self.writer_with_room());
     }
 
     /// The writer's lock, once background work is not too far behind.

@@ -410,12 +410,12 @@ impl Search<'_, '_, '_> {
                 (_, Some(_)) => above.next(),
             };
             self.control.check()?;
-            self.block(query, postings, block.expect("a block that was looked at is there"));
+            self.block(query, postings, block.expect("a block that was looked at is there"))?;
         }
     }
 
     /// Offers the rows of one block.
-    fn block(&mut self, query: QuerySize, postings: &Postings, block: usize) {
+    fn block(&mut self, query: QuerySize, postings: &Postings, block: usize) -> Result<()> {
         let QuerySize { kind, own, not_looked_up } = query;
         let floor = self.top.floor();
         let smallest = smallest_size(floor, own);
@@ -439,13 +439,13 @@ impl Search<'_, '_, '_> {
             most = most.max(last.1);
         }
         if fewest == usize::MAX {
-            return;
+            return Ok(());
         }
         let (start, end) =
             (self.scratch.block_starts[block] as usize, self.scratch.block_starts[block + 1] as usize);
         let runs = &self.scratch.block_runs[start..end];
         if runs.len() < fewest {
-            return;
+            return Ok(());
         }
         let left_out = left_out(runs, kind, fewest)
             .max((most.saturating_sub(usize::from(MOST))).min(fewest - 1))
@@ -463,7 +463,7 @@ impl Search<'_, '_, '_> {
                 .for_each(|(needed, _)| *needed = 0);
         }
         if needed == [0; CHUNKS] {
-            return;
+            return Ok(());
         }
         let mut dense = Vec::with_capacity(counted.len());
         let counters = &mut self.scratch.counters;
@@ -485,12 +485,12 @@ impl Search<'_, '_, '_> {
         candidates.clear();
         kernel::scan(counters, &Scan { dense: &dense, needed: &needed, mask }, candidates);
 
-        self.compare(Counted { kind, own, block, left_out: left_out + not_looked_up, sizes });
+        self.compare(Counted { kind, own, block, left_out: left_out + not_looked_up, sizes })
     }
 
     /// Compares the candidates of a block, in two rounds where they are many: the best few raise the floor, which leaves
     /// fewer of the others.
-    fn compare(&mut self, counted: Counted<'_>) {
+    fn compare(&mut self, counted: Counted<'_>) -> Result<()> {
         let candidates = std::mem::take(&mut self.scratch.candidates);
         let mut promising = std::mem::take(&mut self.scratch.promising);
         let mut below = usize::from(MOST) + 1;
@@ -502,11 +502,12 @@ impl Search<'_, '_, '_> {
                 below -= 1;
                 first += counts[below];
             }
-            self.compare_counted(&counted, &candidates, below..usize::from(MOST) + 1, &mut promising);
+            self.compare_counted(&counted, &candidates, below..usize::from(MOST) + 1, &mut promising)?;
         }
-        self.compare_counted(&counted, &candidates, 0..below, &mut promising);
+        self.compare_counted(&counted, &candidates, 0..below, &mut promising)?;
         self.scratch.candidates = candidates;
         self.scratch.promising = promising;
+        Ok(())
     }
 
     /// Compares the candidates with a count in a range.
@@ -516,7 +517,7 @@ impl Search<'_, '_, '_> {
         candidates: &[Candidate],
         counts: std::ops::Range<usize>,
         promising: &mut Vec<Promising>,
-    ) {
+    ) -> Result<()> {
         let segment = self.view.segment;
         let Counted { kind, own, block, left_out, sizes } = *counted;
         let floor = self.top.floor();
@@ -542,7 +543,7 @@ impl Search<'_, '_, '_> {
             }
         }
         promising.sort_unstable_by(|a, b| b.bound.total_cmp(&a.bound).then(a.row.cmp(&b.row)));
-        self.compare_all(kind, own, promising);
+        self.compare_all(kind, own, promising)
     }
 
     /// Whether a row's score can at best equal that of the worst hit, whose entry came earlier.
@@ -566,9 +567,12 @@ impl Search<'_, '_, '_> {
     }
 
     /// Compares rows that are in order of promise.
-    fn compare_all(&mut self, kind: Kind, own: usize, promising: &[Promising]) {
+    fn compare_all(&mut self, kind: Kind, own: usize, promising: &[Promising]) -> Result<()> {
         let segment = self.view.segment;
         for at in 0..promising.len() {
+            if at % 64 == 0 {
+                self.control.check()?;
+            }
             if let Some(ahead) = promising.get(at + 16) {
                 segment.texts().prefetch_place(ahead.row);
             }
@@ -603,6 +607,7 @@ impl Search<'_, '_, '_> {
                 self.view.offer(self.selection, row, score, self.top);
             }
         }
+        Ok(())
     }
 }
 

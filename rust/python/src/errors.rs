@@ -98,7 +98,6 @@ pub(crate) fn engine(py: Python<'_>, failure: &Error, at: At) -> PyErr {
         }
         Error::UnknownEntry { id } => unknown_entry(py, id),
         Error::Aborted => error(py, "AbortedError", "aborted", None, At::Single, &message),
-        other => error(py, "DiglotError", "error", None, at, &other.to_string()),
     }
 }
 

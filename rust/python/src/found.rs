@@ -45,7 +45,7 @@ impl Found {
         start: usize,
         stop: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let hits = self.of(query)?.entries().skip(start).take(stop.saturating_sub(start));
+        let hits = self.of(query)?.entries_in(start..stop);
         let hits: Vec<Bound<'py, PyAny>> =
             hits.map(|(hit, fields)| entry::hit(py, hit, fields)).collect::<PyResult<_>>()?;
         PyList::new(py, hits)

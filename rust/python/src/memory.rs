@@ -81,6 +81,16 @@ impl Memory {
         .map_err(|failure| errors::engine(py, &failure, At::Single))
     }
 
+    /// Whether an add or a replacement would begin at once.
+    fn has_room(&self) -> bool {
+        self.0.has_room()
+    }
+
+    /// Waits until one would.
+    fn wait_for_room(&self, py: Python<'_>) {
+        py.detach(|| self.0.wait_for_room());
+    }
+
     /// Shows the entries of a prepared batch. Returns their first id and the one after their last.
     fn publish(&self, py: Python<'_>, batch: &Batch) -> (EntryId, EntryId) {
         let ids = py.detach(|| match batch.take() {
