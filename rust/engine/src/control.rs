@@ -29,3 +29,25 @@ impl<'a> Control<'a> {
         }
     }
 }
+
+/// Bytes of text that are compared or analysed between two polls: some tens of microseconds.
+const STRIDE: usize = 1 << 15;
+
+/// Polls once in a stride of work, for loops whose rounds are too small to poll in each.
+#[derive(Default)]
+pub(crate) struct Pace {
+    done: usize,
+}
+
+impl Pace {
+    /// Counts work of about as much as analysing so many bytes of text, and polls when a stride is full.
+    #[inline]
+    pub(crate) fn step(&mut self, bytes: usize, control: Control<'_>) -> Result<()> {
+        self.done += bytes;
+        if self.done < STRIDE {
+            return Ok(());
+        }
+        self.done = 0;
+        control.check()
+    }
+}

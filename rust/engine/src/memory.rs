@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 
 use crate::background;
-use crate::control::Control;
+use crate::control::{Control, Pace};
 use crate::entry::{EntryId, EntryRef, Filter};
 use crate::error::{Error, MOST_TEXT_BYTES, Result};
 use crate::fields;
@@ -119,9 +119,14 @@ impl Batch {
     pub fn prepare(self, control: Control<'_>) -> Result<Prepared> {
         control.check()?;
         let parts = match <[SegmentBuilder; 1]>::try_from(self.builders) {
-            Ok([builder]) if builder.len() <= LIVE => PreparedParts::Live(
-                builder.entries().map(|(entry, normalized)| LiveEntry::new(0, &entry, normalized)).collect(),
-            ),
+            Ok([builder]) if builder.len() <= LIVE => {
+                let mut pace = Pace::default();
+                let live = builder.entries().map(|(entry, normalized)| {
+                    pace.step(normalized.len(), control)?;
+                    Ok(LiveEntry::new(0, &entry, normalized))
+                });
+                PreparedParts::Live(live.collect::<Result<_>>()?)
+            }
             Ok(builders) => PreparedParts::Segments(finish(Vec::from(builders), control)?),
             Err(builders) => PreparedParts::Segments(finish(builders, control)?),
         };
@@ -441,7 +446,7 @@ impl Snapshot {
         }
         for (number, part) in self.lives.iter().enumerate() {
             control.check()?;
-            search::live((self.sealed.len() + number) as u32, part, &mut query, &wanted, &mut top);
+            search::live((self.sealed.len() + number) as u32, part, &mut query, &wanted, &mut top, control)?;
         }
         // Large segments first: they are the likeliest to raise the floor for the others.
         views.sort_by_key(|(view, _)| std::cmp::Reverse(view.segment.rows()));
@@ -452,7 +457,7 @@ impl Snapshot {
             let unlike = search::Unlike::new(&top, options.max_hits);
             for (view, selection) in &views {
                 control.check()?;
-                unlike.offer_segment(*view, selection, &mut top);
+                unlike.offer_segment(*view, selection, &mut top, control)?;
             }
             for (number, part) in self.lives.iter().enumerate() {
                 unlike.offer_live((self.sealed.len() + number) as u32, part, &wanted, &mut top);

@@ -10,7 +10,7 @@
 
 use std::mem::size_of;
 
-use crate::control::Control;
+use crate::control::{Control, Pace};
 use crate::error::Result;
 use crate::features::dice;
 use crate::parallel;
@@ -124,17 +124,15 @@ impl Postings {
                 let first = rows.start;
                 sorter.pairs.clear();
                 let mut row_keys = Vec::new();
+                let mut pace = Pace::default();
                 for row in rows {
-                    if row % 512 == 0 {
-                        control.check()?;
-                    }
                     row_keys.clear();
                     keys(worker, row, &mut row_keys);
+                    pace.step(row_keys.len(), control)?;
                     let offset = (row - first) as u64;
                     sorter.pairs.extend(row_keys.iter().map(|key| u64::from(*key) << 16 | offset));
                 }
-                control.check()?;
-                Ok(sorter.lists())
+                sorter.lists(control)
             },
         )?;
         Postings::gather(sizes, lists, control)
@@ -386,8 +384,10 @@ struct Sorter {
 }
 
 impl Sorter {
-    fn lists(&mut self) -> BlockLists {
+    fn lists(&mut self, control: Control<'_>) -> Result<BlockLists> {
         const DIGIT: u32 = 11;
+        /// Pairs to sort between two polls.
+        const SORTED: usize = 1 << 16;
         for pass in 0..3 {
             let shift = 16 + pass * DIGIT;
             let digit = |pair: u64| (pair >> shift) as usize & ((1 << DIGIT) - 1);
@@ -398,10 +398,13 @@ impl Sorter {
                 sum += std::mem::replace(start, sum);
             }
             self.spare.resize(self.pairs.len(), 0);
-            for &pair in &self.pairs {
-                let start = &mut starts[digit(pair)];
-                self.spare[*start] = pair;
-                *start += 1;
+            for pairs in self.pairs.chunks(SORTED) {
+                control.check()?;
+                for &pair in pairs {
+                    let start = &mut starts[digit(pair)];
+                    self.spare[*start] = pair;
+                    *start += 1;
+                }
             }
             std::mem::swap(&mut self.pairs, &mut self.spare);
         }
@@ -409,11 +412,13 @@ impl Sorter {
         self.pairs.dedup();
         let mut lists =
             BlockLists { keys: Vec::new(), lens: Vec::new(), offsets: Vec::with_capacity(self.pairs.len()) };
+        let mut pace = Pace::default();
         for list in self.pairs.chunk_by(|a, b| a >> 16 == b >> 16) {
+            pace.step(list.len(), control)?;
             lists.keys.push((list[0] >> 16) as u32);
             lists.lens.push(list.len() as u16);
             lists.offsets.extend(list.iter().map(|pair| *pair as u16));
         }
-        lists
+        Ok(lists)
     }
 }

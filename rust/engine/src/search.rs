@@ -10,7 +10,7 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use crate::control::Control;
+use crate::control::{Control, Pace};
 use crate::entry::EntryId;
 use crate::error::Result;
 use crate::features::{Elements, Features, Kind, Presence, dice, needed_overlap, smallest_size};
@@ -116,6 +116,9 @@ struct Promising {
     size: u32,
 }
 
+/// What passing over an entry costs, in bytes of text compared.
+const ENTRY: usize = 16;
+
 /// How many features are looked up where a hit must have all of them.
 const PERFECT: usize = 8;
 
@@ -196,12 +199,15 @@ pub(crate) fn live(
     query: &mut Query<'_>,
     wanted: &[Option<String>; FIELDS],
     top: &mut TopK,
-) {
+    control: Control<'_>,
+) -> Result<()> {
     if part.len == 0 {
-        return;
+        return Ok(());
     }
     let own = query.profile().clone();
+    let mut pace = Pace::default();
     for (at, entry) in part.entries() {
+        pace.step(entry.normalized.len(), control)?;
         let floor = top.floor();
         let theirs = &entry.profile;
         let (trigrams, tokens) = (own.trigrams + theirs.trigrams, own.tokens + theirs.tokens);
@@ -225,6 +231,7 @@ pub(crate) fn live(
             top.offer(Ranked { score, id: entry.id, part: number, entry: at as u32 });
         }
     }
+    Ok(())
 }
 
 fn matches(wanted: &[Option<String>; FIELDS], entry: &LiveEntry) -> bool {
@@ -252,20 +259,29 @@ impl Unlike {
     }
 
     /// Offers the first entries of a segment.
-    pub(crate) fn offer_segment(&self, view: View<'_>, selection: &Selection<'_>, top: &mut TopK) {
+    pub(crate) fn offer_segment(
+        &self,
+        view: View<'_>,
+        selection: &Selection<'_>,
+        top: &mut TopK,
+        control: Control<'_>,
+    ) -> Result<()> {
+        let listed = selection.fewest();
         let mut left = self.max_hits;
-        let mut offer = |entry: u32| {
+        let mut pace = Pace::default();
+        for at in 0..listed.map_or(view.segment.len(), <[u32]>::len) {
+            pace.step(ENTRY, control)?;
+            let entry = listed.map_or(at as u32, |entries| entries[at]);
             let id = view.segment.ids()[entry as usize];
             if view.passes(selection, entry) && !self.found.contains(&id) {
                 top.offer(Ranked { score: 0.0, id, part: view.part, entry });
                 left -= 1;
+                if left == 0 {
+                    break;
+                }
             }
-            left > 0
-        };
-        match selection.fewest() {
-            Some(entries) => _ = entries.iter().all(|entry| offer(*entry)),
-            None => _ = (0..view.segment.len() as u32).all(offer),
         }
+        Ok(())
     }
 
     /// Offers the entries of a live part.
@@ -332,10 +348,8 @@ impl Search<'_, '_, '_> {
     /// Compares the rows of some entries, one by one.
     fn compare_listed(&mut self, entries: &[u32]) -> Result<()> {
         let segment = self.view.segment;
+        let mut pace = Pace::default();
         for (at, &entry) in entries.iter().enumerate() {
-            if at % 64 == 0 {
-                self.control.check()?;
-            }
             if let Some(ahead) = entries.get(at + 16) {
                 segment.texts().prefetch_place(segment.row_of()[*ahead as usize]);
             }
@@ -343,6 +357,7 @@ impl Search<'_, '_, '_> {
                 segment.texts().prefetch_text(segment.row_of()[*ahead as usize]);
             }
             let row = segment.row_of()[entry as usize];
+            pace.step(segment.text(row).len(), self.control)?;
             let score = self.score(row);
             let id = segment.ids()[entry as usize];
             if score > 0.0 && self.top.would_take(score, id) && self.view.passes(self.selection, entry) {
@@ -569,6 +584,7 @@ impl Search<'_, '_, '_> {
     /// Compares rows that are in order of promise.
     fn compare_all(&mut self, kind: Kind, own: usize, promising: &[Promising]) -> Result<()> {
         let segment = self.view.segment;
+        let mut pace = Pace::default();
         for at in 0..promising.len() {
             if at % 64 == 0 {
                 self.control.check()?;
@@ -588,6 +604,7 @@ impl Search<'_, '_, '_> {
                 continue;
             }
             let text = segment.text(row);
+            pace.step(text.len(), self.control)?;
             // Tokens were looked for first, with a floor that was no higher: a row that comes up for its trigrams alone
             // cannot reach the floor with its tokens.
             let mut score = 0.0;

@@ -1,7 +1,7 @@
 //! An immutable part of a memory: its entries, their distinct sources, and the indexes over them.
 
 use crate::arena::{Arena, HashIndex, Interner};
-use crate::control::Control;
+use crate::control::{Control, Pace};
 use crate::entry::{EntryId, EntryRef};
 use crate::error::Result;
 use crate::features::{Features, Kind, trigram_count};
@@ -387,7 +387,14 @@ impl SegmentBuilder {
         // Rows by size, block by block; within a block, where order is free, those that the same filters let pass
         // stand together, so that a search passes over whole chunks of the others.
         let rows = unsorted.len();
-        let size: Vec<u32> = (0..rows as u32).map(|row| trigram_count(unsorted.get(row)) as u32).collect();
+        let mut pace = Pace::default();
+        let mut count = |texts: &Arena, row: u32, count: fn(&str) -> usize| {
+            let text = texts.get(row);
+            pace.step(text.len(), control)?;
+            Ok(count(text) as u32)
+        };
+        let size =
+            (0..rows as u32).map(|row| count(&unsorted, row, trigram_count)).collect::<Result<Vec<u32>>>()?;
         let kin = kin(&entries, rows);
         let mut order: Vec<u32> = (0..rows as u32).collect();
         order.sort_by_key(|row| size[*row as usize]);
@@ -396,8 +403,10 @@ impl SegmentBuilder {
         let mut texts = Arena::default();
         let mut renumbered = vec![0u32; rows];
         let mut row_index = HashIndex::with_room(rows);
+        let mut copied = Pace::default();
         for &row in &order {
             let text = unsorted.get(row);
+            copied.step(text.len(), control)?;
             let new = texts.push(text);
             renumbered[row as usize] = new;
             row_index.insert(hash::bytes(text.as_bytes()), new, |_| unreachable!("the index has room"));
@@ -431,8 +440,9 @@ impl SegmentBuilder {
             |features, row, keys| features.keys(Kind::Trigram, texts.get(row as u32), keys),
             control,
         )?;
-        let counts: Vec<u32> =
-            (0..rows as u32).map(|row| text::tokens(texts.get(row)).count() as u32).collect();
+        let count_tokens = |text: &str| text::tokens(text).count();
+        let counts =
+            (0..rows as u32).map(|row| count(&texts, row, count_tokens)).collect::<Result<Vec<u32>>>()?;
         control.check()?;
         let mut token_rows: Vec<u32> = (0..rows as u32).filter(|row| counts[*row as usize] > 0).collect();
         token_rows.sort_by_key(|row| counts[*row as usize]);
