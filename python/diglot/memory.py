@@ -518,7 +518,8 @@ class TranslationMemory:
 
 def _slices(snapshot: _engine.Snapshot) -> Iterator[list[tuple[int, TranslationMemoryEntry]]]:
     start = 0
-    while items := snapshot.entries(start, _SLICE):
+    # The other half of the time goes to handing them on, one by one.
+    while items := snapshot.entries(start, _SLICE / 2):
         yield items
         start = items[-1][0] + 1
 
