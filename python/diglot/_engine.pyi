@@ -172,6 +172,15 @@ class Found:
     def hits(self, query: int, start: int, stop: int) -> list[TranslationMemoryHit]:
         """Some hits of a query, best first."""
 
+    def coverage(self, query: int, text: str) -> list[tuple[float, bool, bool]]:
+        """How much of a text the source of each hit of a query has.
+
+        Returns:
+            For each hit, in order: the share of the text's trigrams (with multiplicity) that the
+            source has, whether the source contains the text, and whether it is the text; all of
+            normalized forms.
+        """
+
     def arrays(self, start: int, stop: int, width: int) -> tuple[bytes, bytes]:
         """Ids (`int64`) and scores (`float64`) of the hits of some queries, `width` to a query, in
         native byte order.
@@ -253,6 +262,18 @@ class Snapshot:
     """A memory's state at one moment."""
 
     def __len__(self) -> int: ...
+    def search(
+        self,
+        query: str,
+        options: _Options,
+        flag: CancelFlag | None = None,
+        signal: Signal | None = None,
+    ) -> Found:
+        """As `Memory.search`, in this state."""
+
+    def search_within(self, seconds: float, query: str, options: _Options) -> Found | None:
+        """As `Memory.search_within`, in this state."""
+
     def get(self, id: int) -> TranslationMemoryEntry:
         """An entry.
 

@@ -42,7 +42,7 @@ pub use entry::{EntryId, EntryRef, Filter};
 pub use error::{Error, MOST_TEXT_BYTES, Result};
 #[doc(hidden)]
 pub use kernel::bench::Block as KernelBlock;
-pub use memory::{Batch, Bytes, Found, Hit, Memory, Prepared, SearchOptions, Snapshot, Stats};
+pub use memory::{Batch, Bytes, Coverage, Found, Hit, Memory, Prepared, SearchOptions, Snapshot, Stats};
 
 /// The instruction set that searches use on this machine.
 pub fn instruction_set() -> &'static str {

@@ -13,6 +13,7 @@ use crate::background;
 use crate::control::{Control, Pace};
 use crate::entry::{EntryId, EntryRef, Filter};
 use crate::error::{Error, MOST_TEXT_BYTES, Result};
+use crate::features::Elements;
 use crate::fields;
 use crate::live::{LIVE, Live, LiveEntry};
 use crate::parallel;
@@ -170,6 +171,23 @@ impl Found {
         self.hits.iter().map(|hit| Hit { id: hit.id, score: hit.score })
     }
 
+    /// How much of a text the source of each hit has, in the order of the hits.
+    ///
+    /// A score falls as a source gets longer than the query; this does not.
+    pub fn coverage(&self, text: &str) -> Vec<Coverage> {
+        let text = text::normalize(text);
+        let mut trigrams = Elements::trigrams(&text);
+        let all = trigrams.total().max(1) as f64;
+        let sources = self.hits.iter().map(|hit| self.snapshot.part(hit.part as usize).normalized(hit.entry));
+        sources
+            .map(|source| Coverage {
+                share: trigrams.shared_trigrams(source) as f64 / all,
+                phrase: source.contains(&text),
+                exact: source == text,
+            })
+            .collect()
+    }
+
     /// The hits with their entries.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (Hit, EntryRef<'_>)> {
         self.entries_in(0..self.hits.len())
@@ -182,6 +200,17 @@ impl Found {
             (Hit { id: hit.id, score: hit.score }, self.snapshot.part(hit.part as usize).entry(hit.entry))
         })
     }
+}
+
+/// How much of a text a source has; both normalized.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coverage {
+    /// The share of the text's trigrams, with multiplicity, that the source has, in `[0, 1]`.
+    pub share: f64,
+    /// Whether the source contains the text.
+    pub phrase: bool,
+    /// Whether the source is the text.
+    pub exact: bool,
 }
 
 /// Counts and sizes.
@@ -301,6 +330,14 @@ impl<'a> PartRef<'a> {
         }
     }
 
+    /// The normalized source of an entry.
+    fn normalized(self, at: u32) -> &'a str {
+        match self {
+            PartRef::Sealed(part) => part.segment.text(part.segment.row_of()[at as usize]),
+            PartRef::Live(part) => &part.live.get(at as usize).normalized,
+        }
+    }
+
     fn len(self) -> usize {
         match self {
             PartRef::Sealed(part) => part.segment.len(),
@@ -411,8 +448,20 @@ impl Snapshot {
         })
     }
 
-    /// The exact best hits.
-    fn search(&self, query: &str, options: &SearchOptions, control: Control<'_>) -> Result<Vec<Ranked>> {
+    /// The exact best hits for a query in this state of the memory.
+    ///
+    /// # Errors
+    /// As [`Memory::search`].
+    pub fn search(
+        self: &Arc<Self>,
+        query: &str,
+        options: &SearchOptions,
+        control: Control<'_>,
+    ) -> Result<Found> {
+        Ok(Found { hits: self.ranked(query, options, control)?, snapshot: self.clone() })
+    }
+
+    fn ranked(&self, query: &str, options: &SearchOptions, control: Control<'_>) -> Result<Vec<Ranked>> {
         let normalized = text::normalize(query);
         if normalized.is_empty() {
             return Err(Error::EmptyText { field: "query" });
@@ -624,9 +673,7 @@ impl Memory {
     /// [`Error::EmptyText`] for a query that normalizes to nothing, [`Error::TooLong`], [`Error::MaxHits`],
     /// [`Error::MinScore`], [`Error::Aborted`].
     pub fn search(&self, query: &str, options: &SearchOptions, control: Control<'_>) -> Result<Found> {
-        let snapshot = self.snapshot();
-        let hits = snapshot.search(query, options, control)?;
-        Ok(Found { snapshot, hits })
+        self.snapshot().search(query, options, control)
     }
 
     /// Many searches over one snapshot, on at most `threads` threads.
@@ -645,10 +692,7 @@ impl Memory {
             threads,
             queries.len(),
             || (),
-            |(), at| {
-                let hits = snapshot.search(queries[at], options, control)?;
-                Ok(Found { snapshot: snapshot.clone(), hits })
-            },
+            |(), at| snapshot.search(queries[at], options, control),
         )
     }
 

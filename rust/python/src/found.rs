@@ -3,8 +3,9 @@
 use diglot_engine::Hit;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyList, PyString};
 
+use crate::errors::{self, At};
 use crate::{dispose, entry};
 
 /// The hits of one or many queries.
@@ -49,6 +50,20 @@ impl Found {
         let hits: Vec<Bound<'py, PyAny>> =
             hits.map(|(hit, fields)| entry::hit(py, hit, fields)).collect::<PyResult<_>>()?;
         PyList::new(py, hits)
+    }
+
+    /// How much of a text the source of each hit of a query has: the share of the text's trigrams, whether the source
+    /// contains the text, and whether it is the text, all of normalized forms.
+    fn coverage(
+        &self,
+        py: Python<'_>,
+        query: usize,
+        text: &Bound<'_, PyString>,
+    ) -> PyResult<Vec<(f64, bool, bool)>> {
+        let text = errors::utf8("query", text, At::Single)?;
+        let found = self.of(query)?;
+        let coverage = py.detach(|| found.coverage(text));
+        Ok(coverage.iter().map(|of| (of.share, of.phrase, of.exact)).collect())
     }
 
     /// Ids (`int64`) and scores (`float64`) of the hits of the queries from `start` to before `stop`, in native byte

@@ -145,12 +145,7 @@ impl Memory {
         flag: Option<&CancelFlag>,
         signal: Option<Py<PyAny>>,
     ) -> PyResult<Found> {
-        let query = errors::utf8("query", query, At::Single)?;
-        let options = options.read()?;
-        let found = detached(py, flag, signal.as_ref(), |control| {
-            self.0.search(query, &options, control).map_err(|failure| (At::Single, failure))
-        })?;
-        Ok(Found(vec![found]))
+        self.snapshot().search(py, query, options, flag, signal)
     }
 
     /// The best hits for a query, found with the GIL held; `None` if that takes more than `seconds`. On an event loop
@@ -162,14 +157,7 @@ impl Memory {
         query: &Bound<'_, PyString>,
         options: Options<'_>,
     ) -> PyResult<Option<Found>> {
-        let query = errors::utf8("query", query, At::Single)?;
-        let options = options.read()?;
-        let until = Instant::now() + Duration::from_secs_f64(seconds);
-        match self.0.search(query, &options, Control::new(&|| Instant::now() >= until)) {
-            Ok(found) => Ok(Some(Found(vec![found]))),
-            Err(Error::Aborted) => Ok(None),
-            Err(failure) => Err(errors::engine(py, &failure, At::Single)),
-        }
+        self.snapshot().search_within(py, seconds, query, options)
     }
 
     /// The best hits for many queries, over one state of the memory.
@@ -232,6 +220,42 @@ pub(crate) struct Snapshot(Arc<diglot_engine::Snapshot>);
 impl Snapshot {
     fn __len__(&self) -> usize {
         self.0.len()
+    }
+
+    /// As `Memory.search`, in this state.
+    #[pyo3(signature = (query, options, flag=None, signal=None))]
+    fn search(
+        &self,
+        py: Python<'_>,
+        query: &Bound<'_, PyString>,
+        options: Options<'_>,
+        flag: Option<&CancelFlag>,
+        signal: Option<Py<PyAny>>,
+    ) -> PyResult<Found> {
+        let query = errors::utf8("query", query, At::Single)?;
+        let options = options.read()?;
+        let found = detached(py, flag, signal.as_ref(), |control| {
+            self.0.search(query, &options, control).map_err(|failure| (At::Single, failure))
+        })?;
+        Ok(Found(vec![found]))
+    }
+
+    /// As `Memory.search_within`, in this state.
+    fn search_within(
+        &self,
+        py: Python<'_>,
+        seconds: f64,
+        query: &Bound<'_, PyString>,
+        options: Options<'_>,
+    ) -> PyResult<Option<Found>> {
+        let query = errors::utf8("query", query, At::Single)?;
+        let options = options.read()?;
+        let until = Instant::now() + Duration::from_secs_f64(seconds);
+        match self.0.search(query, &options, Control::new(&|| Instant::now() >= until)) {
+            Ok(found) => Ok(Some(Found(vec![found]))),
+            Err(Error::Aborted) => Ok(None),
+            Err(failure) => Err(errors::engine(py, &failure, At::Single)),
+        }
     }
 
     /// An entry.
