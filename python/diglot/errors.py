@@ -13,6 +13,9 @@ programs can tell errors apart without reading messages:
 | `unknown_field` | `InvalidValueError` | a key or keyword that is not one of those allowed |
 | `missing_field` | `InvalidValueError` | a key or keyword that is needed and not there |
 | `unknown_entry` | `UnknownEntryError` | an id that no entry has |
+| `unknown_record` | `UnknownRecordError` | an id that no record of a dual-language memory has |
+| `duplicate_id` | `InvalidValueError` | a record whose id another record has |
+| `inconsistent_fields` | `InvalidValueError` | fields of a record that do not agree |
 | `invalid_format` | `FormatError` | a file that does not hold what it should |
 | `aborted` | `AbortedError` | an operation whose `signal` was set; nothing was changed |
 """
@@ -26,6 +29,7 @@ __all__ = [
     "InvalidTypeError",
     "InvalidValueError",
     "UnknownEntryError",
+    "UnknownRecordError",
 ]
 
 
@@ -75,6 +79,12 @@ class UnknownEntryError(DiglotError, LookupError):
     """An id that no entry has: it was never given, or the entry was removed."""
 
     code = "unknown_entry"
+
+
+class UnknownRecordError(DiglotError, LookupError):
+    """An id that no record has: it was never given, or the record was removed."""
+
+    code = "unknown_record"
 
 
 class FormatError(DiglotError, ValueError):

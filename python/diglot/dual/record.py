@@ -30,6 +30,8 @@ _SCRIPTS = (
     ("zh", re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")),
 )
 _ASCII = re.compile("[A-Za-z]")
+# One letter alone is a variable, a size or a vitamin rather than English.
+_ENGLISH = re.compile("[A-Za-z]{2}")
 _LETTER = re.compile(r"[^\W\d_]")
 
 # Characters that tell the language of a text; more of them say the same.
@@ -38,7 +40,7 @@ _TELLING = 2000
 
 def detect_language(text: str) -> str:
     """The language that the letters of a text suggest: `zh`, `en`, `mixed` (Chinese with Latin
-    letters in it), `ja`, `ko`, or `und` for what letters alone do not tell.
+    words in it), `ja`, `ko`, or `und` for what letters alone do not tell.
 
     Only scripts are looked at, of the first 2,000 characters: any text in unaccented Latin letters
     counts as English. Declare the language of others.
@@ -53,7 +55,7 @@ def detect_language(text: str) -> str:
         return "en" if _ASCII.search(text) else "und"
     for language, script in _SCRIPTS:
         if script.search(text):
-            return "mixed" if language == "zh" and _ASCII.search(text) else language
+            return "mixed" if language == "zh" and _ENGLISH.search(text) else language
     letters = len(_LETTER.findall(text))
     # Loan words and names have an accent here and there.
     return "en" if letters and len(_ASCII.findall(text)) >= 0.95 * letters else "und"
@@ -106,9 +108,9 @@ class MemoryRecord:
 
     def __post_init__(self) -> None:
         fill = object.__setattr__
-        _check_text("text", self.text)
+        check_text("text", self.text)
         if self.text_en is not None:
-            _check_text("text_en", self.text_en)
+            check_text("text_en", self.text_en)
         if self.id is None:
             fill(self, "id", uuid4().hex)
         if self.lang is None:
@@ -124,7 +126,7 @@ class MemoryRecord:
         if self.importance is not None:
             fill(self, "importance", check_score("importance", self.importance))
         for name in ("id", "lang"):
-            _check_text(name, getattr(self, name))
+            check_text(name, getattr(self, name))
         for name in ("category", "embedding_version", "namespace"):
             if getattr(self, name) is not None:
                 check_str(name, getattr(self, name))
@@ -225,7 +227,8 @@ def check_str(name: str, value: Any) -> None:
             raise InvalidValueError(message, code="lone_surrogate", field=name) from None
 
 
-def _check_text(name: str, value: Any) -> None:
+def check_text(name: str, value: Any) -> None:
+    """As `check_str`, and `empty_text` for white space."""
     check_str(name, value)
     if not value.strip(WHITE_SPACE):
         message = f"{name} is empty; it needs at least one character that is not white space"
@@ -299,19 +302,19 @@ def text_entry(record: MemoryRecord) -> TranslationMemoryEntry:
     )
 
 
-def english_entry(record: MemoryRecord, place: str) -> TranslationMemoryEntry | None:
+def english_entry(record: MemoryRecord, place: int) -> TranslationMemoryEntry | None:
     """The entry for a record's English side, if it has one.
 
     Args:
         record: The record.
-        place: Tells where its text is.
+        place: Where its text is, for the memory to know.
     """
     english = record.english
     if english is None:
         return None
     return TranslationMemoryEntry(
         english,
-        place,
+        str(place),
         record.lang,
         record.translation_status,
         record.category,

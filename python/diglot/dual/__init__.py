@@ -1,0 +1,29 @@
+"""Dual-language memory: notes kept in the language they were written in, recalled in another."""
+
+from diglot.dual.memory import DualLanguageMemory, SyncDualLanguageMemory
+from diglot.dual.policy import RecallPolicy
+from diglot.dual.recall import (
+    MemoryHit,
+    RecallHit,
+    RecallMatch,
+    RecallPass,
+    RecallResult,
+    fuse,
+)
+from diglot.dual.record import MemoryRecord, detect_language
+from diglot.dual.store import DualLanguageStore
+
+__all__ = [
+    "DualLanguageMemory",
+    "DualLanguageStore",
+    "MemoryHit",
+    "MemoryRecord",
+    "RecallHit",
+    "RecallMatch",
+    "RecallPass",
+    "RecallPolicy",
+    "RecallResult",
+    "SyncDualLanguageMemory",
+    "detect_language",
+    "fuse",
+]
