@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count, islice
+from operator import itemgetter
 from os import PathLike
 from threading import Lock
 from time import perf_counter
@@ -90,6 +91,8 @@ _COMPARED = 1 << 16
 _BATCH = 40
 _WITHIN = (1 << _BATCH) - 1
 
+_STRENGTH = itemgetter(0, 1)
+
 _CHANGEABLE = tuple(name for name in RECORD_FIELDS if name not in ("id", "updated_at"))
 
 
@@ -113,14 +116,6 @@ class _View(NamedTuple):
 
     texts: _engine.Snapshot
     english: _engine.Snapshot
-
-
-class _Candidate(NamedTuple):
-    """A match, the number of its record's text, and that text's fields if they are at hand."""
-
-    number: int
-    match: RecallMatch
-    fields: tuple[Any, ...] | None
 
 
 class Filters(NamedTuple):
@@ -635,7 +630,7 @@ class SyncDualLanguageMemory:
         if fallback:
             assert english is not None
             yield from look.run("english", english, english_name, limit)
-        if policy.broaden and (not look.found or look.best < policy.broaden_below):
+        if policy.broaden and (not look.found or look.best < policy.confidence):
             yield from look.run("broad-primary", query, "query", limit)
             if fallback:
                 assert english is not None
@@ -734,7 +729,10 @@ class _Look:
         self.filters = filters
         self.signal = signal
         self.on_loop = on_loop
-        self.found: list[_Candidate] = []
+        # What was found, by the number of the record's text.
+        self.found: list[tuple[int, RecallMatch]] = []
+        # Fields of texts that are at hand.
+        self.texts: dict[int, Any] = {}
         self.passes: list[RecallPass] = []
         self.best = 0.0
 
@@ -763,27 +761,31 @@ class _Look:
         else:
             coverages = found.coverage(0, query)
 
-        ranked: list[tuple[float, int, tuple[Any, ...], float, float, MatchKind]] = []
+        ranked: list[tuple[float, int, float, float, MatchKind, Any]] = []
+        number_of = self.memory._number
+        share = policy.coverage_weight
         for (number, score, fields), (coverage, phrase, exact) in zip(hits, coverages, strict=True):
             if not primary:
-                number = self.memory._number(int(fields[1]))  # type: ignore[assignment]
+                number = number_of(int(fields[1]))  # type: ignore[assignment]
+            strength = share * coverage + (1 - share) * score
             kind: MatchKind = "exact" if exact else "keyword" if phrase else "similar"
-            strength = policy.strength(score, coverage)
-            ranked.append((-strength, number, fields, score, coverage, kind))
-        ranked.sort(key=lambda item: item[:2])
+            ranked.append((-strength, number, score, coverage, kind, fields))
+        ranked.sort(key=_STRENGTH)
         if broad:
             before = name.removeprefix("broad-")
-            self.found = [item for item in self.found if item.match.by != before]
-        for rank, (strength, number, fields, score, coverage, kind) in enumerate(ranked, start=1):
+            self.found = [item for item in self.found if item[1].by != before]
+        for rank, (strength, number, score, coverage, kind, fields) in enumerate(ranked, start=1):
             field: Literal["text", "text_en"] = "text"
             weight = 1.0
-            # On its English side, a record without a companion has its text.
-            if not primary and fields[3] != "missing":
+            if primary:
+                self.texts[number] = fields
+            elif fields[3] != "missing":
+                # A record without a companion has its text on the English side.
                 field, weight = "text_en", policy.companion_weight(fields[8], fields[3])
             match = RecallMatch(
                 name, field, called, kind, rank, score, coverage, -strength, weight
             )
-            self.found.append(_Candidate(number, match, fields if primary else None))
+            self.found.append((number, match))
         top = -ranked[0][0] if ranked else 0.0
         self.best = max(self.best, top)
         self.passes.append(
@@ -792,13 +794,12 @@ class _Look:
 
     def hits(self, limit: int) -> _Steps[tuple[RecallHit, ...]]:
         """What was found, merged; the best of it as records."""
-        texts = {item.number: item.fields for item in self.found if item.fields is not None}
-        fused = fuse(((item.number, item.match) for item in self.found), self.policy)
+        fused = fuse(self.found, self.policy)
         hits: list[RecallHit] = []
         for number, score, matches in fused[:limit]:
             if hits and len(hits) % _CHUNK == 0:
                 yield None
-            fields = texts.get(number) or self.view.texts.get(number)
+            fields = self.texts.get(number) or self.view.texts.get(number)
             hits.append(RecallHit(record_from_engine(fields), score, matches))
         return tuple(hits)
 

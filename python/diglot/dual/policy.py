@@ -31,9 +31,7 @@ class RecallPolicy:
         fallback_below: It is looked at when the strongest match of the primary pass is weaker than
             this ...
         fallback_hits: ... or there are fewer matches than this.
-        broaden: Whether a recall that is still poor looks again, further.
-        broaden_below: It is still poor when its strongest match is weaker than this, or it has no
-            match.
+        broaden: Whether a recall that still has low confidence looks again, further.
         broaden_candidates: As `candidates`, when looking further.
         broaden_min_score: As `min_score`, when looking further.
         fusion: How the passes are merged: `weighted` by strength times weight, or `rrf` (reciprocal
@@ -52,14 +50,13 @@ class RecallPolicy:
 
     coverage_weight: float = 0.5
     candidates: int = 10
-    min_score: float = 0.2
+    min_score: float = 0.4
     fallback: bool = True
     fallback_below: float = 0.85
     fallback_hits: int = 1
     broaden: bool = True
-    broaden_below: float = 0.5
-    broaden_candidates: int = 50
-    broaden_min_score: float = 0.05
+    broaden_candidates: int = 25
+    broaden_min_score: float = 0.15
     fusion: Fusion = "weighted"
     rrf_k: int = 60
     machine_weight: float = 0.95
@@ -78,10 +75,6 @@ class RecallPolicy:
                 raise InvalidTypeError(f"{name} must be a bool, not {found}", field=name)
         check_choice("fusion", self.fusion, ("weighted", "rrf"))
 
-    def strength(self, score: float, coverage: float) -> float:
-        """How good a match is, from 0 to 1."""
-        return self.coverage_weight * coverage + (1 - self.coverage_weight) * score
-
     def companion_weight(self, source: TranslationSource, status: TranslationStatus) -> float:
         """The weight of a match through a companion."""
         weight = self.machine_weight if source == "llm" else 1.0
@@ -92,7 +85,6 @@ _SHARES = (
     "coverage_weight",
     "min_score",
     "fallback_below",
-    "broaden_below",
     "broaden_min_score",
     "machine_weight",
     "draft_weight",

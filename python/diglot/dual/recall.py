@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from diglot.dual.policy import RecallPolicy
 from diglot.dual.record import MemoryRecord
@@ -26,11 +27,10 @@ FallbackReason = Literal["low_score", "few_hits"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-_KIND_RANK: dict[MatchKind, int] = {"exact": 2, "keyword": 1, "similar": 0}
+_TIER: dict[MatchKind, int] = {"exact": 2, "keyword": 1, "similar": 0}
 
 
-@dataclass(frozen=True, slots=True)
-class RecallMatch:
+class RecallMatch(NamedTuple):
     """How one pass found a record.
 
     Attributes:
@@ -60,7 +60,7 @@ class RecallMatch:
 
     def to_dict(self) -> dict[str, Any]:
         """The match as plain data."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return self._asdict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,19 +195,25 @@ def fuse(
     records: dict[_Key, list[RecallMatch]] = {}
     for key, match in matches:
         records.setdefault(key, []).append(match)
+    weighted = policy.fusion == "weighted"
     fused = []
     for key, found in records.items():
-        found.sort(key=_merit)
-        if policy.fusion == "weighted":
-            score = max(match.strength * match.weight for match in found)
+        if len(found) > 1:
+            found.sort(key=_merit)
+        if weighted:
+            best = found[0]
+            score = best.strength * best.weight
         else:
             # Sorted, so that the sum is rounded in the same way whatever the order was.
             score = sum(match.weight / (policy.rrf_k + match.rank) for match in found)
-        tier = max((_KIND_RANK[match.kind] for match in found if match.field == "text"), default=0)
+        tier = max(_TIER[match.kind] if match.field == "text" else 0 for match in found)
         fused.append((-tier, -score, key, tuple(found)))
-    fused.sort(key=lambda item: item[:3])
+    fused.sort(key=_ORDER)
     return [(key, -score, found) for _, score, key, found in fused]
 
 
+_ORDER = itemgetter(0, 1, 2)
+
+
 def _merit(match: RecallMatch) -> tuple[Any, ...]:
-    return (-match.strength * match.weight, match.by, match.rank, match.field, match.query)
+    return (-match.strength * match.weight, match)
