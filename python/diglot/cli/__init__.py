@@ -25,7 +25,7 @@ from diglot.errors import DiglotError, FormatError
 
 __all__ = ["main"]
 
-_COMMANDS = ["lookup"]
+_COMMANDS = ["kpi", "lookup"]
 
 _USAGE, _UNREADABLE, _FORMAT, _NOT_INSTALLED, _INTERRUPTED = 2, 3, 4, 5, 130
 

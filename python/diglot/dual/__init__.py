@@ -1,5 +1,6 @@
 """Dual-language memory: notes kept in the language they were written in, recalled in another."""
 
+from diglot.dual.lookup import DualMemoryContextSource, lookup_dual_memory
 from diglot.dual.memory import DualLanguageMemory, SyncDualLanguageMemory
 from diglot.dual.policy import RecallPolicy
 from diglot.dual.recall import (
@@ -16,6 +17,7 @@ from diglot.dual.store import DualLanguageStore
 __all__ = [
     "DualLanguageMemory",
     "DualLanguageStore",
+    "DualMemoryContextSource",
     "MemoryHit",
     "MemoryRecord",
     "RecallHit",
@@ -26,4 +28,5 @@ __all__ = [
     "SyncDualLanguageMemory",
     "detect_language",
     "fuse",
+    "lookup_dual_memory",
 ]

@@ -8,7 +8,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import IO, Any
+from typing import Any
 
 from diglot.dual.record import MemoryRecord
 from diglot.errors import DiglotError, FormatError, InvalidTypeError
@@ -34,7 +34,7 @@ def read_lines(path: str | PathLike[str]) -> Iterator[Iterator[tuple[int, dict[s
             yield _objects(name, lines)
 
 
-def _objects(name: str, lines: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _objects(name: str, lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
     number = 0
     try:
         for number, line in enumerate(lines, start=1):

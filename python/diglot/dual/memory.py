@@ -70,7 +70,15 @@ from diglot.memory import (
     _Steps,
     _take_turn,
 )
-from diglot.store import SearchOptions, Signal, check_integer, check_options, check_query, check_signal
+from diglot.model import TranslationMemoryEntry
+from diglot.store import (
+    SearchOptions,
+    Signal,
+    check_integer,
+    check_options,
+    check_query,
+    check_signal,
+)
 
 if TYPE_CHECKING:
     from diglot.kpi import KpiRecorder, Kpis
@@ -351,7 +359,8 @@ class SyncDualLanguageMemory:
         try:
             until = perf_counter() + _SLICE
             while chunk := list(islice(iterator, _CHUNK)):
-                text_entries, english_entries = [], []
+                text_entries: list[TranslationMemoryEntry] = []
+                english_entries: list[TranslationMemoryEntry] = []
                 for record in chunk:
                     check_record(record, len(ids))
                     place = number << _BATCH | len(ids)
@@ -426,7 +435,9 @@ class SyncDualLanguageMemory:
         """
         return _run(self._update(id, changes, signal))
 
-    def _update(self, id: str, changes: dict[str, Any], signal: Signal | None) -> _Steps[MemoryRecord]:
+    def _update(
+        self, id: str, changes: dict[str, Any], signal: Signal | None
+    ) -> _Steps[MemoryRecord]:
         check_signal(signal)
         for name in changes:
             if name not in _CHANGEABLE:
@@ -605,6 +616,7 @@ class SyncDualLanguageMemory:
         signal: Signal | None,
         *,
         on_loop: bool,
+        recorded: bool = True,
     ) -> _Steps[RecallResult]:
         started = perf_counter()
         check_query(query)
@@ -649,7 +661,8 @@ class SyncDualLanguageMemory:
             tuple(look.passes),
             perf_counter() - started,
         )
-        self.recorder.record(result)
+        if recorded:
+            self.recorder.record(result)
         return result
 
     def report_mismatch(self, id: str, note: str = "") -> None:
@@ -782,15 +795,11 @@ class _Look:
             elif fields[3] != "missing":
                 # A record without a companion has its text on the English side.
                 field, weight = "text_en", policy.companion_weight(fields[8], fields[3])
-            match = RecallMatch(
-                name, field, called, kind, rank, score, coverage, -strength, weight
-            )
+            match = RecallMatch(name, field, called, kind, rank, score, coverage, -strength, weight)
             self.found.append((number, match))
         top = -ranked[0][0] if ranked else 0.0
         self.best = max(self.best, top)
-        self.passes.append(
-            RecallPass(name, query, len(ranked), top, perf_counter() - started)
-        )
+        self.passes.append(RecallPass(name, query, len(ranked), top, perf_counter() - started))
 
     def hits(self, limit: int) -> _Steps[tuple[RecallHit, ...]]:
         """What was found, merged; the best of it as records."""
@@ -816,7 +825,7 @@ def _find(
         found = side.search_within(_SEARCH, query, options)
     if found is None:
         found = yield lambda flag: side.search(query, options, flag, signal)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _absorb(part: _engine.Batch, signal: Signal | None, flag: _engine.CancelFlag | None) -> None:

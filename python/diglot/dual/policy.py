@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from diglot.errors import InvalidTypeError
 from diglot.dual.record import TranslationSource, TranslationStatus, check_choice
+from diglot.errors import InvalidTypeError
 from diglot.store import check_integer, check_score
 
 __all__ = ["Fusion", "RecallPolicy"]
@@ -18,14 +18,15 @@ Fusion = Literal["weighted", "rrf"]
 class RecallPolicy:
     """Thresholds and weights of a recall.
 
-    How good a match is, its strength, is a mean of two numbers in [0, 1]: its score (how alike query
-    and text are, as in a translation memory, which falls as the text gets longer than the query)
-    and its coverage (the share of the query's trigrams that the text has, which does not).
+    How good a match is, its strength, is a mean of two numbers in [0, 1]: its score (how alike the
+    query and the text are, as in a translation memory, which falls as the text gets longer than the
+    query) and its coverage (the share of the query's trigrams that the text has, which does not).
     `docs/dual.md` says how the defaults were chosen.
 
     Attributes:
         coverage_weight: The weight of coverage in that mean; the rest is the score's.
-        candidates: How many of the most alike texts each pass weighs up, or `limit` if that is more.
+        candidates: How many of the most alike texts each pass weighs up, or `limit` if that is
+            more.
         min_score: The lowest score of a candidate.
         fallback: Whether the English side may be looked at.
         fallback_below: It is looked at when the strongest match of the primary pass is weaker than
@@ -36,7 +37,8 @@ class RecallPolicy:
         broaden_min_score: As `min_score`, when looking further.
         fusion: How the passes are merged: `weighted` by strength times weight, or `rrf` (reciprocal
             rank fusion) by ranks and weights.
-        rrf_k: The constant that `rrf` adds to ranks; the larger, the less the first ranks stand out.
+        rrf_k: The constant that `rrf` adds to ranks; the larger, the less the first ranks stand
+            out.
         machine_weight: The weight of a match through a companion that a machine made.
         draft_weight: The weight of a match through a companion that nobody verified. Both
             multiply. Matches in the original text, and through companions that people made and

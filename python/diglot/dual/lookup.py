@@ -1,0 +1,214 @@
+"""Recalling notes on behalf of a model: a tool's parameters in, bounded text out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Literal
+
+from diglot._tags import neutralize_tags
+from diglot.dual.recall import RecallHit, RecallResult
+from diglot.dual.record import STATUSES
+from diglot.dual.store import DualLanguageStore
+from diglot.errors import InvalidTypeError, InvalidValueError
+from diglot.lookup import ContextResult, _shortened, _text, _two_decimals
+from diglot.model import name_table, snake_case_keys
+from diglot.store import WHITE_SPACE, Signal, check_integer, check_signal
+
+__all__ = ["DualMemoryContextSource", "lookup_dual_memory"]
+
+_MOST_HITS = 50
+
+_FILTERS = ("lang", "category", "namespace", "translation_status")
+_PARAMETERS = name_table(("query", "query_en", *_FILTERS, "limit"))
+
+# As in `diglot.lookup`, bounds are told in words and checked in code.
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "query": {
+            "type": "string",
+            "description": "What to recall, best in the language of the notes.",
+        },
+        "query_en": {
+            "type": "string",
+            "description": "The same in English; finds notes in other languages. Give it whenever "
+            "the query is not in English.",
+        },
+        "lang": {"type": "string", "description": "Only notes in this language, e.g. zh."},
+        "category": {"type": "string", "description": "Only notes of exactly this category."},
+        "namespace": {"type": "string", "description": "Only notes of exactly this namespace."},
+        "translation_status": {
+            "type": "string",
+            "enum": list(STATUSES),
+            "description": "Only notes whose English companion has this status.",
+        },
+        "limit": {
+            "type": "integer",
+            "description": f"How many notes to return at the most, from 1 to {_MOST_HITS}.",
+        },
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+
+_FIELDS = {"text": "original text", "text_en": "English companion"}
+_SOURCES = {"human": "by a person", "llm": "by a machine"}
+
+
+class DualMemoryContextSource:
+    """A context source over a dual-language memory; `lookup_dual_memory` makes one.
+
+    Attributes:
+        name: `lookup-dual-memory`.
+        description: What it does, for the model.
+        mode: `passive`: it is asked when the model wants it.
+    """
+
+    name: Literal["lookup-dual-memory"] = "lookup-dual-memory"
+    description = (
+        "Recalls notes from the memory, whatever language they were written in. The original text "
+        "counts; an English companion is only as good as its status says."
+    )
+    mode: Literal["passive"] = "passive"
+
+    __slots__ = ("_limit", "_max_content_chars", "_memory")
+
+    def __init__(self, memory: DualLanguageStore, *, limit: int, max_content_chars: int) -> None:
+        self._memory = memory
+        self._limit = check_integer("limit", limit, least=1, most=_MOST_HITS)
+        self._max_content_chars = check_integer("max_content_chars", max_content_chars, least=1)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """JSON Schema of what `gather` takes, with snake_case names. A copy."""
+        return deepcopy(_SCHEMA)
+
+    async def gather(
+        self,
+        params: Mapping[str, Any] | None = None,
+        *,
+        signal: Signal | None = None,
+        **keywords: Any,
+    ) -> ContextResult:
+        """Recalls.
+
+        Args:
+            params: What the model asked for, under snake_case (`query_en`) or camelCase (`queryEn`)
+                names: `query`, and perhaps `query_en`, `lang`, `category`, `namespace`,
+                `translation_status` and `limit`. White space only, and None for anything but the
+                query, count as not given.
+            signal: Stops the recall when it is set.
+            **keywords: The same as `params`, instead of it.
+
+        Returns:
+            The text for the model, of at most `max_content_chars` characters, and the result: the
+            keys of `RecallResult.to_dict`, and `hit_count`. A query of white space finds nothing;
+            its metadata has `query`, `hit_count` and `hits` only.
+
+        Raises:
+            InvalidTypeError: A parameter has a wrong type.
+            InvalidValueError: A parameter is unknown, missing, or out of range.
+            AbortedError: `signal` was set before the recall was done.
+        """
+        if params is None:
+            params = keywords
+        elif keywords:
+            raise InvalidValueError(
+                "parameters are given twice, in params and as keywords", field="params"
+            )
+        if not isinstance(params, Mapping):
+            raise InvalidTypeError(
+                f"params must be a mapping, not {type(params).__name__}", field="params"
+            )
+        values = snake_case_keys(params, _PARAMETERS)
+        if _text("query", values.get("query")) is None:
+            raise InvalidValueError("query is missing", code="missing_field", field="query")
+        texts = {
+            name: (_text(name, values.get(name)) or "").strip(WHITE_SPACE) or None
+            for name in ("query", "query_en", *_FILTERS)
+        }
+        limit = self._limit
+        if (given := values.get("limit")) is not None:
+            # In JSON, and so for models, 5.0 is an integer.
+            given = int(given) if isinstance(given, float) and given.is_integer() else given
+            limit = check_integer("limit", given, least=1, most=_MOST_HITS)
+        check_signal(signal)
+        query = texts.pop("query")
+        if query is None:
+            content = "No memories found for an empty query."
+            return ContextResult(
+                _shortened(content, self._max_content_chars),
+                {"query": "", "hit_count": 0, "hits": []},
+            )
+        result = await self._memory.recall(
+            query,
+            texts.pop("query_en"),
+            limit=limit,
+            signal=signal,
+            **texts,  # type: ignore[arg-type]
+        )
+        metadata = {**result.to_dict(), "hit_count": len(result.hits)}
+        return ContextResult(_content(result, self._max_content_chars), metadata)
+
+
+def lookup_dual_memory(
+    memory: DualLanguageStore, *, limit: int = 5, max_content_chars: int = 4000
+) -> DualMemoryContextSource:
+    """A context source, for a model's tool, that recalls notes from `memory`.
+
+    Args:
+        memory: Any dual-language memory; only its `recall` is called.
+        limit: How many notes to return when the model does not say; from 1 to 50.
+        max_content_chars: The most characters (code points) of text for the model; longer text ends
+            in `...`. The model has no say in it.
+
+    Raises:
+        InvalidTypeError: An argument has a wrong type.
+        InvalidValueError: An argument is out of range.
+    """
+    if not callable(getattr(memory, "recall", None)):
+        raise InvalidTypeError(
+            f"memory must be a DualLanguageStore; {type(memory).__name__} has no method recall",
+            field="memory",
+        )
+    return DualMemoryContextSource(memory, limit=limit, max_content_chars=max_content_chars)
+
+
+def _content(result: RecallResult, limit: int) -> str:
+    """The text for the model."""
+    shown = neutralize_tags(result.query, limit)
+    if not result.hits:
+        return _shortened(f"No memories found for: {shown}", limit)
+    content = f"# Memories for: {shown}\n"
+    if result.low_confidence:
+        content += (
+            "\nLow confidence: none of these is close to the query. They may be about something "
+            "else.\n"
+        )
+    for number, hit in enumerate(result.hits, start=1):
+        content += f"\n## {number}. Strength: {_two_decimals(hit.matches[0].strength)}\n"
+        for label, value in _lines(hit):
+            content += f"{label}: {neutralize_tags(value, limit)}\n"
+        if len(content) > limit + 1:
+            break
+    return _shortened(content[:-1], limit)
+
+
+def _lines(hit: RecallHit) -> list[tuple[str, str]]:
+    record = hit.record
+    lines = [("Text", record.text)]
+    if record.text_en is not None:
+        lines += [
+            ("English", record.text_en),
+            (
+                "English companion",
+                f"{record.translation_status}, {_SOURCES[record.translation_source]}",
+            ),
+        ]
+    lines.append(("Matched", _FIELDS[hit.field]))
+    lines.append(("Language", record.lang))
+    for label, value in (("Category", record.category), ("Namespace", record.namespace)):
+        if value:
+            lines.append((label, value))
+    return [*lines, ("Id", record.id), ("Updated at", record.updated_at)]
