@@ -19,6 +19,7 @@ from diglot import (
     tokens,
     trigrams,
 )
+from diglot.dual import MemoryRecord, SyncDualLanguageMemory
 
 
 class Set:
@@ -42,6 +43,9 @@ CAUSES = {
     "unknown_field": lambda: TranslationMemoryEntry.from_dict({"a": "b"}),
     "missing_field": missing_parameter,
     "unknown_entry": lambda: TranslationMemory().get(0),
+    "unknown_record": lambda: SyncDualLanguageMemory().get("a"),
+    "duplicate_id": lambda: SyncDualLanguageMemory([MemoryRecord("a", id="b")] * 2),
+    "inconsistent_fields": lambda: MemoryRecord("a", translation_status="verified"),
     "invalid_format": lambda: TranslationMemory.from_jsonl(__file__),
     "aborted": lambda: TranslationMemory().search("a", signal=Set()),
 }

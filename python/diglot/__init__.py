@@ -10,6 +10,7 @@ from diglot.errors import (
     InvalidTypeError,
     InvalidValueError,
     UnknownEntryError,
+    UnknownRecordError,
 )
 from diglot.lookup import ContextResult, MemoryContextSource, lookup_memory
 from diglot.memory import InMemoryTranslationMemoryStore, TranslationMemory
@@ -32,6 +33,7 @@ __all__ = [
     "TranslationMemoryHit",
     "TranslationMemoryStore",
     "UnknownEntryError",
+    "UnknownRecordError",
     "__version__",
     "lookup_memory",
     "normalize",

@@ -909,6 +909,14 @@ def check_filters(
     return Filters(lang, translation_status, category, namespace)
 
 
+async def _run_to_the_end(steps: _Steps[_T]) -> _T:
+    """Runs an operation for an event loop. Where its task is cancelled, it cleans up at once."""
+    try:
+        return await _run_async(steps)
+    finally:
+        steps.close()
+
+
 class DualLanguageMemory:
     """A dual-language memory in this process, for asynchronous code.
 
@@ -950,7 +958,7 @@ class DualLanguageMemory:
     ) -> DualLanguageMemory:
         """As `SyncDualLanguageMemory.from_jsonl`."""
         memory = cls(policy=policy, recorder=recorder)
-        await _run_async(memory.sync._add_jsonl(path, signal))
+        await _run_to_the_end(memory.sync._add_jsonl(path, signal))
         return memory
 
     def __repr__(self) -> str:
@@ -976,23 +984,23 @@ class DualLanguageMemory:
 
     async def add(self, record: MemoryRecord, *, signal: Signal | None = None) -> MemoryRecord:
         """As `SyncDualLanguageMemory.add`."""
-        return await _run_async(self.sync._add(record, signal))
+        return await _run_to_the_end(self.sync._add(record, signal))
 
     async def add_many(
         self, records: Iterable[MemoryRecord], *, signal: Signal | None = None
     ) -> int:
         """As `SyncDualLanguageMemory.add_many`."""
-        return await _run_async(self.sync._add_many(records, signal))
+        return await _run_to_the_end(self.sync._add_many(records, signal))
 
     async def update(
         self, id: str, *, signal: Signal | None = None, **changes: Any
     ) -> MemoryRecord:
         """As `SyncDualLanguageMemory.update`."""
-        return await _run_async(self.sync._update(id, changes, signal))
+        return await _run_to_the_end(self.sync._update(id, changes, signal))
 
     async def remove(self, id: str, *, signal: Signal | None = None) -> None:
         """As `SyncDualLanguageMemory.remove`."""
-        await _run_async(self.sync._remove(id, signal))
+        await _run_to_the_end(self.sync._remove(id, signal))
 
     async def search(
         self,
@@ -1008,7 +1016,7 @@ class DualLanguageMemory:
     ) -> list[MemoryHit]:
         """As `SyncDualLanguageMemory.search`."""
         filters = check_filters(lang, category, namespace, translation_status)
-        return await _run_async(
+        return await _run_to_the_end(
             self.sync._search(query, limit, min_score, filters, signal, on_loop=True)
         )
 
@@ -1027,7 +1035,7 @@ class DualLanguageMemory:
     ) -> RecallResult:
         """As `SyncDualLanguageMemory.recall`."""
         filters = check_filters(lang, category, namespace, translation_status)
-        return await _run_async(
+        return await _run_to_the_end(
             self.sync._recall(query, query_en, limit, policy, filters, signal, on_loop=True)
         )
 
@@ -1042,4 +1050,4 @@ class DualLanguageMemory:
 
     async def to_jsonl(self, path: str | PathLike[str]) -> int:
         """As `SyncDualLanguageMemory.to_jsonl`."""
-        return await _run_async(write_records(path, self.sync._slices()))
+        return await _run_to_the_end(write_records(path, self.sync._slices()))

@@ -50,11 +50,11 @@ class RecallPolicy:
         InvalidValueError: A value is out of range.
     """
 
-    coverage_weight: float = 0.5
+    coverage_weight: float = 0.7
     candidates: int = 10
     min_score: float = 0.4
     fallback: bool = True
-    fallback_below: float = 0.85
+    fallback_below: float = 0.91
     fallback_hits: int = 1
     broaden: bool = True
     broaden_candidates: int = 25
@@ -63,7 +63,7 @@ class RecallPolicy:
     rrf_k: int = 60
     machine_weight: float = 0.95
     draft_weight: float = 0.9
-    confidence: float = 0.8
+    confidence: float = 0.89
 
     def __post_init__(self) -> None:
         for name in _SHARES:

@@ -58,7 +58,7 @@ def detect_language(text: str) -> str:
             return "mixed" if language == "zh" and _ENGLISH.search(text) else language
     letters = len(_LETTER.findall(text))
     # Loan words and names have an accent here and there.
-    return "en" if letters and len(_ASCII.findall(text)) >= 0.95 * letters else "und"
+    return "en" if letters and len(_ASCII.findall(text)) >= 0.9 * letters else "und"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,9 @@ class MemoryRecord:
             fill(self, "translation_source", "none" if self.text_en is None else "llm")
         if self.translation_status is None:
             fill(self, "translation_status", "missing" if self.text_en is None else "draft")
+        for name in ("created_at", "updated_at"):
+            if getattr(self, name) is not None:
+                moment(name, getattr(self, name))
         if self.created_at is None:
             fill(self, "created_at", now() if self.updated_at is None else self.updated_at)
         if self.updated_at is None:
@@ -133,8 +136,6 @@ class MemoryRecord:
         check_choice("translation_source", self.translation_source, SOURCES)
         check_choice("translation_status", self.translation_status, STATUSES)
         self._check_agreement()
-        for name in ("created_at", "updated_at"):
-            moment(name, getattr(self, name))
         if self.metadata is not None:
             # An entry checks and copies metadata, so that both kinds of memory allow the same.
             checked = TranslationMemoryEntry("-", "-", metadata=self.metadata)

@@ -8,6 +8,9 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use crate::errors::{self, At};
 use crate::{dispose, entry};
 
+/// Bytes of sources that are not compared with the GIL held.
+const LONG: usize = 1 << 16;
+
 /// The hits of one or many queries.
 #[pyclass(frozen, module = "diglot._engine")]
 pub(crate) struct Found(pub(crate) Vec<diglot_engine::Found>);
@@ -62,7 +65,10 @@ impl Found {
     ) -> PyResult<Vec<(f64, bool, bool)>> {
         let text = errors::utf8("query", text, At::Single)?;
         let found = self.of(query)?;
-        let coverage = py.detach(|| found.coverage(text));
+        let bytes: usize = found.entries().map(|(_, entry)| entry.source.len()).sum();
+        // Getting the GIL back can take longer than comparing short texts does.
+        let coverage =
+            if bytes > LONG { py.detach(|| found.coverage(text)) } else { found.coverage(text) };
         Ok(coverage.iter().map(|of| (of.share, of.phrase, of.exact)).collect())
     }
 
