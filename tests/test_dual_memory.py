@@ -56,7 +56,9 @@ def validate(memory):
 
 
 def english_hits(memory, query):
-    result = memory.recall("nothing alike", query, policy=RecallPolicy(min_score=0.9, broaden=False))
+    result = memory.recall(
+        "nothing alike", query, policy=RecallPolicy(min_score=0.9, broaden=False)
+    )
     return [hit.record.id for hit in result.hits if hit.field == "text_en"]
 
 
