@@ -49,7 +49,7 @@ from diglot.dual.record import (
     detect_language,
     english_entry,
     later_than,
-    record_from_engine,
+    record_from_entry,
     text_entry,
 )
 from diglot.errors import (
@@ -70,7 +70,7 @@ from diglot.memory import (
     _Steps,
     _take_turn,
 )
-from diglot.model import TranslationMemoryEntry
+from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
 from diglot.store import (
     SearchOptions,
     Signal,
@@ -220,7 +220,7 @@ class SyncDualLanguageMemory:
         snapshot = self._texts.snapshot()
         start = 0
         while items := snapshot.entries(start, _SLICE):
-            yield [record_from_engine(fields) for _, fields in items]
+            yield [record_from_entry(entry) for _, entry in items]
             start = items[-1][0] + 1
 
     def _view(self) -> _View:
@@ -266,6 +266,12 @@ class SyncDualLanguageMemory:
         first = self._batches[place >> _BATCH].first_text
         return None if first is None else first + (place & _WITHIN)
 
+    def _shown_number(self, place: int) -> int:
+        """The number of the text at a place of which the English side can be seen."""
+        number = self._number(place)
+        assert number is not None
+        return number
+
     def _number_of(self, id: str) -> int:
         if not isinstance(id, str):
             raise InvalidTypeError(f"id must be a str, not {type(id).__name__}", field="id")
@@ -292,7 +298,7 @@ class SyncDualLanguageMemory:
         """
         number = self._number_of(id)
         try:
-            return record_from_engine(self._texts.snapshot().get(number))
+            return record_from_entry(self._texts.snapshot().get(number))
         except UnknownEntryError:
             # It was removed just now.
             raise _unknown(id) from None
@@ -563,8 +569,8 @@ class SyncDualLanguageMemory:
             if hits:
                 yield None
             hits += [
-                MemoryHit(record_from_engine(fields), score)
-                for _, score, fields in found.hits(0, start, start + _CHUNK)
+                MemoryHit(record_from_entry(hit.entry), hit.score)
+                for hit in found.hits(0, start, start + _CHUNK)
             ]
         return hits
 
@@ -744,8 +750,8 @@ class _Look:
         self.on_loop = on_loop
         # What was found, by the number of the record's text.
         self.found: list[tuple[int, RecallMatch]] = []
-        # Fields of texts that are at hand.
-        self.texts: dict[int, Any] = {}
+        # Entries of texts that are at hand.
+        self.texts: dict[int, TranslationMemoryEntry] = {}
         self.passes: list[RecallPass] = []
         self.best = 0.0
 
@@ -764,38 +770,40 @@ class _Look:
         options = self.filters.options(max(limit, most), floor)
         side = self.view.texts if primary else self.view.english
         found = yield from _find(side, query, options, self.signal, self.on_loop)
-        hits: list[tuple[int, float, Any]] = []
+        hits: list[TranslationMemoryHit] = []
         for start in range(0, found.count(0), _CHUNK):
             if hits:
                 yield None
             hits += found.hits(0, start, start + _CHUNK)
-        if self.on_loop and sum(len(fields[0]) for _, _, fields in hits) > _COMPARED:
+        if self.on_loop and sum(len(hit.entry.source) for hit in hits) > _COMPARED:
             coverages = yield lambda flag: found.coverage(0, query)
         else:
             coverages = found.coverage(0, query)
 
-        ranked: list[tuple[float, int, float, float, MatchKind, Any]] = []
-        number_of = self.memory._number
+        ranked: list[tuple[float, int, TranslationMemoryHit, float, MatchKind]] = []
         share = policy.coverage_weight
-        for (number, score, fields), (coverage, phrase, exact) in zip(hits, coverages, strict=True):
-            if not primary:
-                number = number_of(int(fields[1]))  # type: ignore[assignment]
-            strength = share * coverage + (1 - share) * score
+        for hit, (coverage, phrase, exact) in zip(hits, coverages, strict=True):
+            number = hit.id if primary else self.memory._shown_number(int(hit.entry.target))
+            strength = share * coverage + (1 - share) * hit.score
             kind: MatchKind = "exact" if exact else "keyword" if phrase else "similar"
-            ranked.append((-strength, number, score, coverage, kind, fields))
+            ranked.append((-strength, number, hit, coverage, kind))
         ranked.sort(key=_STRENGTH)
         if broad:
             before = name.removeprefix("broad-")
             self.found = [item for item in self.found if item[1].by != before]
-        for rank, (strength, number, score, coverage, kind, fields) in enumerate(ranked, start=1):
+        for rank, (strength, number, hit, coverage, kind) in enumerate(ranked, start=1):
+            entry = hit.entry
             field: Literal["text", "text_en"] = "text"
             weight = 1.0
             if primary:
-                self.texts[number] = fields
-            elif fields[3] != "missing":
+                self.texts[number] = entry
+            elif entry.target_language != "missing":
                 # A record without a companion has its text on the English side.
-                field, weight = "text_en", policy.companion_weight(fields[8], fields[3])
-            match = RecallMatch(name, field, called, kind, rank, score, coverage, -strength, weight)
+                field = "text_en"
+                weight = policy.companion_weight(entry.notes, entry.target_language)
+            match = RecallMatch(
+                name, field, called, kind, rank, hit.score, coverage, -strength, weight
+            )
             self.found.append((number, match))
         top = -ranked[0][0] if ranked else 0.0
         self.best = max(self.best, top)
@@ -808,8 +816,8 @@ class _Look:
         for number, score, matches in fused[:limit]:
             if hits and len(hits) % _CHUNK == 0:
                 yield None
-            fields = self.texts.get(number) or self.view.texts.get(number)
-            hits.append(RecallHit(record_from_engine(fields), score, matches))
+            entry = self.texts.get(number) or self.view.texts.get(number)
+            hits.append(RecallHit(record_from_entry(entry), score, matches))
         return tuple(hits)
 
 

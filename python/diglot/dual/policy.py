@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from diglot.dual.record import TranslationSource, TranslationStatus, check_choice
+from diglot.dual.record import check_choice
 from diglot.errors import InvalidTypeError
 from diglot.store import check_integer, check_score
 
@@ -77,7 +77,7 @@ class RecallPolicy:
                 raise InvalidTypeError(f"{name} must be a bool, not {found}", field=name)
         check_choice("fusion", self.fusion, ("weighted", "rrf"))
 
-    def companion_weight(self, source: TranslationSource, status: TranslationStatus) -> float:
+    def companion_weight(self, source: str | None, status: str | None) -> float:
         """The weight of a match through a companion."""
         weight = self.machine_weight if source == "llm" else 1.0
         return weight * self.draft_weight if status == "draft" else weight

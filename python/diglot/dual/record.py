@@ -281,17 +281,21 @@ def moment(name: str, value: Any) -> datetime:
 
 
 # How a record is kept in the engine: one entry for its text, and one for its English side. Filters
-# look at the same fields of both. What the engine has no field for is in the entry's metadata.
-
-_MORE = ("updated_at", "importance", "embedding_version", "metadata")
+# look at the same fields of both. What the engine has no field for is JSON in the target, which is
+# read for records that are returned and not for all that are compared.
 
 
 def text_entry(record: MemoryRecord) -> TranslationMemoryEntry:
     """The entry for a record's text. It holds the whole record."""
-    more = {name: getattr(record, name) for name in _MORE if getattr(record, name) is not None}
+    more = (
+        record.translation_source,
+        record.updated_at,
+        record.importance,
+        record.embedding_version,
+    )
     return TranslationMemoryEntry(
         record.text,
-        record.translation_source,
+        json.dumps(more, ensure_ascii=False),
         record.lang,
         record.translation_status,
         record.category,
@@ -299,7 +303,7 @@ def text_entry(record: MemoryRecord) -> TranslationMemoryEntry:
         record.id,
         record.created_at,
         record.text_en,
-        more,
+        record.metadata,
     )
 
 
@@ -330,20 +334,21 @@ _new = object.__new__
 _set = {name: MemoryRecord.__dict__[name].__set__ for name in RECORD_FIELDS}
 
 
-def record_from_engine(fields: tuple[Any, ...]) -> MemoryRecord:
-    """The record for the fields of its text's entry as the engine gives them."""
+def record_from_entry(entry: TranslationMemoryEntry) -> MemoryRecord:
+    """The record that the entry for its text holds."""
     record = _new(MemoryRecord)
-    text, source, lang, status, category, namespace, id, created_at, text_en, more = fields
-    rest = json.loads(more)
-    _set["text"](record, text)
-    _set["id"](record, id)
-    _set["text_en"](record, text_en)
-    _set["lang"](record, lang)
+    source, updated_at, importance, embedding_version = json.loads(entry.target)
+    _set["text"](record, entry.source)
+    _set["id"](record, entry.source_id)
+    _set["text_en"](record, entry.notes)
+    _set["lang"](record, entry.source_language)
     _set["translation_source"](record, source)
-    _set["translation_status"](record, status)
-    _set["created_at"](record, created_at)
-    _set["category"](record, category)
-    _set["namespace"](record, namespace)
-    for name in _MORE:
-        _set[name](record, rest.get(name))
+    _set["translation_status"](record, entry.target_language)
+    _set["created_at"](record, entry.created_at)
+    _set["updated_at"](record, updated_at)
+    _set["category"](record, entry.domain)
+    _set["importance"](record, importance)
+    _set["embedding_version"](record, embedding_version)
+    _set["namespace"](record, entry.namespace)
+    _set["metadata"](record, entry.metadata)
     return record
