@@ -119,7 +119,8 @@ def run(args: argparse.Namespace) -> int:
     plot = _plotter(args.plot)
     queries = read_labelled(args.eval)
     memory = SyncDualLanguageMemory.from_jsonl(args.records)
-    with Progress(transient=True, console=Console(stderr=True)) as progress:
+    console = Console(stderr=True)
+    with Progress(transient=True, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("Asking", total=len(queries))
         evaluation = evaluate(
             memory,
