@@ -8,7 +8,8 @@ percentiles are over the queries.
 
 from __future__ import annotations
 
-import json
+import os
+import platform
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -18,7 +19,6 @@ from time import perf_counter
 
 from benches.clock import percentiles
 from benches.data import ROOT
-from benches.machine import describe
 from diglot.dual import MemoryRecord, SyncDualLanguageMemory
 from diglot.kpi import Evaluation, evaluate, read_labelled
 
@@ -38,7 +38,7 @@ def main() -> int:
         return 1
     originals = list(SyncDualLanguageMemory.from_jsonl(_FOLDER / "records.jsonl"))
     queries = read_labelled(_FOLDER / "eval.jsonl")
-    _say(json.dumps(describe(), ensure_ascii=False))
+    _say(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors\n")
     _say("| records | recalls | p50 ms | p95 ms | p99 ms | queries |")
     _say("| --- | --- | --- | --- | --- | --- |")
     for count in arguments.records:
