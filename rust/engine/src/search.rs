@@ -586,9 +586,6 @@ impl Search<'_, '_, '_> {
         let segment = self.view.segment;
         let mut pace = Pace::default();
         for at in 0..promising.len() {
-            if at % 64 == 0 {
-                self.control.check()?;
-            }
             if let Some(ahead) = promising.get(at + 16) {
                 segment.texts().prefetch_place(ahead.row);
             }
