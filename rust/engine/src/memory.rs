@@ -145,6 +145,14 @@ pub struct Prepared {
     len: usize,
 }
 
+impl Prepared {
+    fn one(entry: &EntryRef<'_>) -> Result<Prepared> {
+        let normalized = checked(entry)?;
+        let entry = LiveEntry::new(0, entry, &normalized);
+        Ok(Prepared { parts: PreparedParts::Live(vec![entry]), len: 1 })
+    }
+}
+
 enum PreparedParts {
     Live(Vec<LiveEntry>),
     Segments(Vec<Segment>),
@@ -595,14 +603,26 @@ impl Memory {
     /// # Errors
     /// As [`Batch::push`].
     pub fn add(&self, entry: EntryRef<'_>) -> Result<EntryId> {
-        let normalized = checked(&entry)?;
-        let entry = LiveEntry::new(0, &entry, &normalized);
-        Ok(self.publish(Prepared { parts: PreparedParts::Live(vec![entry]), len: 1 }).start)
+        let prepared = Prepared::one(&entry)?;
+        Ok(self.publish_in_turn(&mut self.writer_with_room(), prepared).start)
+    }
+
+    /// As [`Memory::add`], but only if no other writer and no background work has to be waited for.
+    ///
+    /// # Errors
+    /// As [`Batch::push`].
+    pub fn add_at_once(&self, entry: EntryRef<'_>) -> Result<Option<EntryId>> {
+        let prepared = Prepared::one(&entry)?;
+        let Ok(mut writer) = self.shared.writer.try_lock() else { return Ok(None) };
+        Ok(self.has_room().then(|| self.publish_in_turn(&mut writer, prepared).start))
     }
 
     /// Makes all entries of a batch visible at once, under consecutive ids.
     pub fn publish(&self, prepared: Prepared) -> Range<EntryId> {
-        let mut writer = self.writer_with_room();
+        self.publish_in_turn(&mut self.writer_with_room(), prepared)
+    }
+
+    fn publish_in_turn(&self, writer: &mut Writer, prepared: Prepared) -> Range<EntryId> {
         let first = writer.next_id;
         let last = first + prepared.len as EntryId;
         if prepared.len == 0 {
@@ -626,7 +646,7 @@ impl Memory {
                 next.sealed = Arc::new(sealed);
             }
         }
-        self.store(&mut writer, next);
+        self.store(writer, next);
         first..last
     }
 

@@ -67,8 +67,7 @@ impl Found {
         let found = self.of(query)?;
         let bytes: usize = found.entries().map(|(_, entry)| entry.source.len()).sum();
         // Getting the GIL back can take longer than comparing short texts does.
-        let coverage =
-            if bytes > LONG { py.detach(|| found.coverage(text)) } else { found.coverage(text) };
+        let coverage = if bytes > LONG { py.detach(|| found.coverage(text)) } else { found.coverage(text) };
         Ok(coverage.iter().map(|of| (of.share, of.phrase, of.exact)).collect())
     }
 
