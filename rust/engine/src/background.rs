@@ -135,8 +135,10 @@ fn to_merge(snapshot: &Snapshot) -> Option<Vec<usize>> {
         // What does not fit into one segment stays apart.
         let mut bytes = 0;
         of_tier.retain(|number| {
-            bytes += snapshot.sealed[*number].segment.largest_arena();
-            bytes <= Arena::MOST_BYTES / 4
+            let with = bytes + snapshot.sealed[*number].segment.largest_arena();
+            let fits = with <= Arena::MOST_BYTES / 4;
+            bytes = if fits { with } else { bytes };
+            fits
         });
         (of_tier.len() >= FAN_IN).then_some(of_tier)
     })

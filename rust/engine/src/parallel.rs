@@ -5,6 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+/// More threads than this are never started for one call, whatever the caller asks for.
+const MOST_THREADS: usize = 256;
+
 /// How many threads the machine runs at once.
 pub(crate) fn available() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
@@ -27,7 +30,7 @@ pub(crate) fn map_on<S, T: Send, E: Send>(
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, (usize, E)> {
-    let threads = threads.clamp(1, count.max(1));
+    let threads = threads.clamp(1, count.clamp(1, MOST_THREADS));
     let mut done: Vec<(usize, Result<T, E>)> = if threads == 1 {
         let mut done = Vec::with_capacity(count);
         let mut state = state();
@@ -60,7 +63,10 @@ pub(crate) fn map_on<S, T: Send, E: Send>(
         };
         thread::scope(|scope| {
             for _ in 1..threads {
-                scope.spawn(run);
+                // Where no thread is to be had, those that there are do the work.
+                if thread::Builder::new().spawn_scoped(scope, run).is_err() {
+                    break;
+                }
             }
             run();
         });

@@ -187,8 +187,18 @@ pub(crate) fn segment(
 
 /// Offers the entries whose normalized source is the query.
 pub(crate) fn equal(view: View<'_>, query: &Query<'_>, selection: &Selection<'_>, top: &mut TopK) {
-    if let Some(row) = view.segment.find_row(query.normalized) {
-        view.offer(selection, row, 1.0, top);
+    let Some(row) = view.segment.find_row(query.normalized) else { return };
+    match selection.fewest() {
+        // A text that all tenants have must not cost one of them the entries of the others.
+        Some(entries) if entries.len() < view.segment.row_entries(row).len() => {
+            for &entry in entries.iter().filter(|entry| view.segment.row_of()[**entry as usize] == row) {
+                if view.passes(selection, entry) {
+                    let id = view.segment.ids()[entry as usize];
+                    top.offer(Ranked { score: 1.0, id, part: view.part, entry });
+                }
+            }
+        }
+        _ => view.offer(selection, row, 1.0, top),
     }
 }
 

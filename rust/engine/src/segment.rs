@@ -267,6 +267,17 @@ impl Segment {
     }
 }
 
+/// Bytes of an entry's texts but its source and target.
+fn other_bytes(entry: &EntryRef<'_>) -> usize {
+    let EntryRef { source_language, target_language, domain, namespace, .. } = *entry;
+    let EntryRef { source_id, created_at, notes, metadata, .. } = *entry;
+    [source_language, target_language, domain, namespace, source_id, created_at, notes, metadata]
+        .into_iter()
+        .flatten()
+        .map(str::len)
+        .sum()
+}
+
 /// Takes in entries and makes a segment of them.
 #[derive(Default)]
 pub(crate) struct SegmentBuilder {
@@ -278,7 +289,9 @@ pub(crate) struct SegmentBuilder {
     /// For each row its latest source text, and for each source text the one before it of the same row.
     row_source: Vec<u32>,
     source_before: Vec<u32>,
-    /// Bytes of the largest arena.
+    /// Bytes of all texts but sources and targets, as if none were stored once only.
+    other: usize,
+    /// Bytes of the largest arena, at the most.
     largest: usize,
 }
 
@@ -288,16 +301,10 @@ const COMPARED_SOURCES: usize = 8;
 impl SegmentBuilder {
     /// Whether an entry with such texts still fits.
     pub(crate) fn has_room(&self, entry: &EntryRef<'_>, normalized: &str) -> bool {
-        let extras = [entry.created_at, entry.notes, entry.metadata];
-        let most = [
-            entry.source.len(),
-            entry.target.len(),
-            normalized.len(),
-            extras.iter().flatten().map(|text| text.len()).sum(),
-        ]
-        .into_iter()
-        .max()
-        .unwrap_or(0);
+        let most = [entry.source.len(), entry.target.len(), normalized.len(), other_bytes(entry)]
+            .into_iter()
+            .max()
+            .unwrap_or(0);
         self.largest + most <= Arena::MOST_BYTES
             // An index takes at most four words a feature, and a text has at most one feature a byte.
             && self.texts.text_len() + normalized.len() <= Arena::MOST_BYTES / 4
@@ -342,13 +349,9 @@ impl SegmentBuilder {
             .source_id_of
             .push(entry.source_id.map_or(ABSENT, |text| self.entries.source_ids.intern(text)));
         self.entries.extras.push(at, [entry.created_at, entry.notes, entry.metadata]);
-        self.largest =
-            [&self.texts, &self.entries.sources, &self.entries.targets, &self.entries.extras.texts]
-                .map(Arena::text_len)
-                .into_iter()
-                .chain([self.entries.source_ids.text_len()])
-                .max()
-                .unwrap_or(0);
+        self.other += other_bytes(entry);
+        let arenas = [&self.texts, &self.entries.sources, &self.entries.targets].map(Arena::text_len);
+        self.largest = arenas.into_iter().fold(self.other, usize::max);
     }
 
     /// How many entries it holds.
