@@ -528,8 +528,9 @@ class InMemoryTranslationMemoryStore:
     """A translation memory in this process, for asynchronous code.
 
     It is a `TranslationMemoryStore`, and has the methods of `TranslationMemory` with the same
-    arguments, results and errors. None of them keeps the event loop from other tasks for more than
-    about a millisecond, whatever the size of the memory, the batch or the result. The same memory
+    arguments, results and errors. They give other tasks a
+    turn about every millisecond, whatever the size of the memory, the batch or the result;
+    `docs/benchmarks.md` has the longest turns that were measured. The same memory
     may be used from other threads and event loops at the same time.
 
     Args:
