@@ -58,7 +58,7 @@ class OnWorker:
 @pytest.fixture
 def all_on_threads(monkeypatch):
     """Leaves everything to threads that may be left to them."""
-    for name in ("_SEARCH", "_LONG", "_SMALL", "_FEW"):
+    for name in ("SEARCH", "LONG", "_SMALL", "_FEW"):
         monkeypatch.setattr(diglot.memory, name, 0)
 
 
@@ -269,7 +269,7 @@ def test_a_cancellation_that_comes_too_late_does_not_lose_the_result():
                 await asyncio.sleep(0)
             cancelled.set()
 
-        task = asyncio.create_task(diglot.memory._on_thread(work))
+        task = asyncio.create_task(diglot._steps.on_thread(work))
         await cancel()
         assert await task == (0, 1)
 

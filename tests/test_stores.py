@@ -18,7 +18,7 @@ class TestInMemoryOnThreads(TestInMemory):
 
     @pytest.fixture(autouse=True)
     def _nothing_is_short(self, monkeypatch):
-        for name in ("_SEARCH", "_LONG", "_SMALL", "_FEW", "_SLAB"):
+        for name in ("SEARCH", "LONG", "_SMALL", "_FEW", "SLAB"):
             monkeypatch.setattr(diglot.memory, name, 0)
 
 

@@ -25,14 +25,24 @@ binary of its own; none has been tested.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from os import PathLike
-from threading import local
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from diglot import _engine
+from diglot._steps import (
+    LONG,
+    SEARCH,
+    SLAB,
+    SLICE,
+    Steps,
+    iterator,
+    on_thread,
+    run,
+    run_async,
+    take_turn,
+)
 from diglot.errors import InvalidTypeError
 from diglot.model import (
     MemoryStats,
@@ -47,25 +57,12 @@ if TYPE_CHECKING:
 
 __all__ = ["InMemoryTranslationMemoryStore", "TranslationMemory"]
 
-_T = TypeVar("_T")
-
 # What hears how much of a file was read: bytes, the size of the file if it is known, entries.
 Progress = Callable[[int, "int | None", int], object]
-
-# Seconds that one step, a search, or short calls in a row may take on an event loop.
-_SLICE = 0.001
-_SEARCH = 0.0012
-_TURN = 0.0005
-
-# Characters of a text that is analysed on an event loop; longer ones are left to a thread.
-_LONG = 4096
 
 # Bytes of a batch that is analysed on an event loop; an entry costs as much as so many bytes.
 _SMALL = 1 << 15
 _ENTRY = 64
-
-# Bytes of a batch that are copied before they are analysed.
-_SLAB = 1 << 20
 
 # Ids that are removed on an event loop.
 _FEW = 1000
@@ -74,86 +71,10 @@ _FEW = 1000
 _CELLS = 32768
 _HITS = 256
 
-# An operation is written once, as a generator. It yields None where other tasks may run, and work
-# that may take long (a callable that can be told to stop) where its result is needed.
-_Work = Callable[[_engine.CancelFlag | None], Any]
-_Steps = Generator[_Work | None, Any, _T]
-
-
-def _run(steps: _Steps[_T]) -> _T:
-    result = None
-    while True:
-        try:
-            work = steps.send(result)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        result = None if work is None else work(None)
-
-
-async def _run_async(steps: _Steps[_T]) -> _T:
-    from asyncio import sleep
-
-    await _take_turn()
-    result = None
-    while True:
-        try:
-            work = steps.send(result)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        result = await (sleep(0) if work is None else _on_thread(work))
-
-
-class _Turn(local):
-    """Until when the event loop of this thread may be kept; None if it was not kept this turn."""
-
-    until: float | None = None
-
-    def over(self) -> None:
-        self.until = None
-
-
-_turn = _Turn()
-
-
-async def _take_turn() -> None:
-    """Lets other tasks run first, if calls that were done at once have had their time.
-
-    An `await` of something that is done at once gives no other task a turn, so a task that does
-    nothing but such calls would keep the loop for itself.
-    """
-    import asyncio
-
-    if _turn.until is not None:
-        if perf_counter() < _turn.until:
-            return
-        await asyncio.sleep(0)
-    _turn.until = perf_counter() + _TURN
-    asyncio.get_running_loop().call_soon(_turn.over)
-
-
-async def _on_thread(work: _Work) -> Any:
-    """Does work on a thread. Cancelling tells it to stop; if it is past stopping, the cancellation
-    came too late.
-    """
-    import asyncio
-
-    flag = _engine.CancelFlag()
-    future = asyncio.get_running_loop().run_in_executor(None, work, flag)
-    try:
-        return await asyncio.shield(future)
-    except asyncio.CancelledError:
-        if flag.set():
-            future.cancel()
-            raise
-        while not future.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([future])
-        return future.result()
-
 
 async def _wait_for_room(memory: _engine.Memory) -> None:
     if not memory.has_room():
-        await _on_thread(lambda flag: memory.wait_for_room())
+        await on_thread(lambda flag: memory.wait_for_room())
 
 
 def _load_numpy(_: _engine.CancelFlag | None) -> Any:
@@ -162,18 +83,9 @@ def _load_numpy(_: _engine.CancelFlag | None) -> Any:
     return numpy
 
 
-def _iterator(name: str, values: Iterable[_T]) -> Iterator[_T]:
-    try:
-        return iter(values)
-    except TypeError:
-        raise InvalidTypeError(
-            f"{name} must be an iterable, not {type(values).__name__}", field=name
-        ) from None
-
-
 def _more_hits(
     found: _engine.Found, query: int, hits: list[TranslationMemoryHit]
-) -> _Steps[list[TranslationMemoryHit]]:
+) -> Steps[list[TranslationMemoryHit]]:
     for start in range(len(hits), found.count(query), _HITS):
         yield None
         hits += found.hits(query, start, start + _HITS)
@@ -228,12 +140,12 @@ class TranslationMemory:
             AbortedError: `signal` was set before the reading was done.
         """
         memory = cls()
-        _run(memory._add_jsonl(path, progress, signal))
+        run(memory._add_jsonl(path, progress, signal))
         return memory
 
     def _add_jsonl(
         self, path: str | PathLike[str], progress: Progress | None, signal: Signal | None
-    ) -> _Steps[None]:
+    ) -> Steps[None]:
         if not isinstance(path, (str, PathLike)):
             raise InvalidTypeError(
                 f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
@@ -300,17 +212,17 @@ class TranslationMemory:
                 allowed.
             AbortedError: `signal` was set before the entries were shown.
         """
-        return _run(self._add_many(entries, signal))
+        return run(self._add_many(entries, signal))
 
     def _add_many(
         self, entries: Iterable[TranslationMemoryEntry], signal: Signal | None
-    ) -> _Steps[range]:
+    ) -> Steps[range]:
         check_signal(signal)
         batch = _engine.Batch()
-        iterator = _iterator("entries", entries)
-        while not batch.extend(iterator, _SLICE):
+        items = iterator("entries", entries)
+        while not batch.extend(items, SLICE):
             check_signal(signal)
-            yield (lambda flag: batch.absorb(flag, signal)) if batch.waiting >= _SLAB else None
+            yield (lambda flag: batch.absorb(flag, signal)) if batch.waiting >= SLAB else None
         if batch.waiting + _ENTRY * len(batch) <= _SMALL:
             batch.absorb()
             batch.prepare()
@@ -355,13 +267,13 @@ class TranslationMemory:
             InvalidTypeError: Not an iterable, or one of the items is no id.
             AbortedError: `signal` was set before.
         """
-        _run(self._remove_many(ids, signal))
+        run(self._remove_many(ids, signal))
 
-    def _remove_many(self, ids: Iterable[int], signal: Signal | None) -> _Steps[None]:
+    def _remove_many(self, ids: Iterable[int], signal: Signal | None) -> Steps[None]:
         check_signal(signal)
         batch = _engine.Ids()
-        iterator = _iterator("ids", ids)
-        while not batch.extend(iterator, _SLICE):
+        items = iterator("ids", ids)
+        while not batch.extend(items, SLICE):
             yield None
             check_signal(signal)
         if len(batch) <= _FEW:
@@ -409,7 +321,7 @@ class TranslationMemory:
         check_signal(signal)
         found = self._memory.search(query, options, None, signal)
         hits = found.hits(0, 0, _HITS)
-        return hits if len(hits) < _HITS else _run(_more_hits(found, 0, hits))
+        return hits if len(hits) < _HITS else run(_more_hits(found, 0, hits))
 
     def search_many(
         self,
@@ -436,17 +348,17 @@ class TranslationMemory:
         options = check_options(
             source_language, target_language, domain, namespace, max_hits, min_score
         )
-        return _run(self._search_many(queries, options, threads, signal))
+        return run(self._search_many(queries, options, threads, signal))
 
     def _find_many(
         self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
-    ) -> _Steps[_engine.Found]:
+    ) -> Steps[_engine.Found]:
         if threads is not None:
             threads = check_integer("threads", threads, least=1)
         check_signal(signal)
         batch = _engine.Queries()
-        iterator = _iterator("queries", queries)
-        while not batch.extend(iterator, _SLICE):
+        items = iterator("queries", queries)
+        while not batch.extend(items, SLICE):
             yield None
             check_signal(signal)
         found = yield lambda flag: self._memory.search_many(batch, options, threads, flag, signal)
@@ -454,16 +366,16 @@ class TranslationMemory:
 
     def _search_many(
         self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
-    ) -> _Steps[list[list[TranslationMemoryHit]]]:
+    ) -> Steps[list[list[TranslationMemoryHit]]]:
         found = yield from self._find_many(queries, options, threads, signal)
         results = []
-        until = perf_counter() + _SLICE
+        until = perf_counter() + SLICE
         for query in range(len(found)):
             hits = found.hits(query, 0, _HITS)
             results.append((yield from _more_hits(found, query, hits)))
             if perf_counter() >= until:
                 yield None
-                until = perf_counter() + _SLICE
+                until = perf_counter() + SLICE
         return results
 
     def search_arrays(
@@ -491,11 +403,11 @@ class TranslationMemory:
         options = check_options(
             source_language, target_language, domain, namespace, max_hits, min_score
         )
-        return _run(self._search_arrays(queries, options, threads, signal))
+        return run(self._search_arrays(queries, options, threads, signal))
 
     def _search_arrays(
         self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
-    ) -> _Steps[tuple[NDArray[numpy.int64], NDArray[numpy.float64]]]:
+    ) -> Steps[tuple[NDArray[numpy.int64], NDArray[numpy.float64]]]:
         # On a thread, as it takes a tenth of a second the first time.
         numpy = yield _load_numpy
         found = yield from self._find_many(queries, options, threads, signal)
@@ -519,7 +431,7 @@ class TranslationMemory:
 def _slices(snapshot: _engine.Snapshot) -> Iterator[list[tuple[int, TranslationMemoryEntry]]]:
     start = 0
     # The other half of the time goes to handing them on, one by one.
-    while items := snapshot.entries(start, _SLICE / 2):
+    while items := snapshot.entries(start, SLICE / 2):
         yield items
         start = items[-1][0] + 1
 
@@ -546,7 +458,7 @@ class InMemoryTranslationMemoryStore:
     def __init__(self, entries: Iterable[TranslationMemoryEntry] = ()) -> None:
         self.memory = TranslationMemory(entries)
         # Seconds that a search may take on the event loop.
-        self._budget = _SEARCH
+        self._budget = SEARCH
 
     @classmethod
     async def from_jsonl(
@@ -561,7 +473,7 @@ class InMemoryTranslationMemoryStore:
         `progress` is called on the thread that reads, not on that of the event loop.
         """
         store = cls()
-        await _run_async(store.memory._add_jsonl(path, progress, signal))
+        await run_async(store.memory._add_jsonl(path, progress, signal))
         return store
 
     def __repr__(self) -> str:
@@ -587,44 +499,44 @@ class InMemoryTranslationMemoryStore:
 
     async def get(self, id: int) -> TranslationMemoryEntry:
         """As `TranslationMemory.get`."""
-        await _take_turn()
+        await take_turn()
         return self.memory.get(id)
 
     async def add(self, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> int:
         """As `TranslationMemory.add`."""
-        await _take_turn()
+        await take_turn()
         await _wait_for_room(self.memory._memory)
         check_signal(signal)
         if _is_long(entry):
-            return await _on_thread(lambda flag: self.memory._memory.add(entry, flag))  # type: ignore[no-any-return]
+            return await on_thread(lambda flag: self.memory._memory.add(entry, flag))  # type: ignore[no-any-return]
         return self.memory._memory.add(entry)
 
     async def add_many(
         self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None
     ) -> range:
         """As `TranslationMemory.add_many`."""
-        return await _run_async(self.memory._add_many(entries, signal))
+        return await run_async(self.memory._add_many(entries, signal))
 
     async def replace(
         self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None
     ) -> None:
         """As `TranslationMemory.replace`."""
-        await _take_turn()
+        await take_turn()
         await _wait_for_room(self.memory._memory)
         check_signal(signal)
         if _is_long(entry):
-            await _on_thread(lambda flag: self.memory._memory.replace(id, entry, flag))
+            await on_thread(lambda flag: self.memory._memory.replace(id, entry, flag))
         else:
             self.memory._memory.replace(id, entry)
 
     async def remove(self, id: int, *, signal: Signal | None = None) -> None:
         """As `TranslationMemory.remove`."""
-        await _take_turn()
+        await take_turn()
         self.memory.remove(id, signal=signal)
 
     async def remove_many(self, ids: Iterable[int], *, signal: Signal | None = None) -> None:
         """As `TranslationMemory.remove_many`."""
-        await _run_async(self.memory._remove_many(ids, signal))
+        await run_async(self.memory._remove_many(ids, signal))
 
     async def search(
         self,
@@ -643,19 +555,19 @@ class InMemoryTranslationMemoryStore:
         options = check_options(
             source_language, target_language, domain, namespace, max_hits, min_score
         )
-        await _take_turn()
+        await take_turn()
         check_signal(signal)
         memory = self.memory._memory
         found = None
-        if len(query) <= _LONG:
+        if len(query) <= LONG:
             found = memory.search_within(self._budget, query, options)
             # In a memory so large that most searches take longer, few of them are begun in vain.
             budget = self._budget / 2 if found is None else self._budget * 2
-            self._budget = min(max(budget, _SEARCH / 16), _SEARCH)
+            self._budget = min(max(budget, SEARCH / 16), SEARCH)
         if found is None:
-            found = await _on_thread(lambda flag: memory.search(query, options, flag, signal))
+            found = await on_thread(lambda flag: memory.search(query, options, flag, signal))
         hits = found.hits(0, 0, _HITS)
-        return hits if len(hits) < _HITS else await _run_async(_more_hits(found, 0, hits))
+        return hits if len(hits) < _HITS else await run_async(_more_hits(found, 0, hits))
 
     async def search_many(
         self,
@@ -674,7 +586,7 @@ class InMemoryTranslationMemoryStore:
         options = check_options(
             source_language, target_language, domain, namespace, max_hits, min_score
         )
-        return await _run_async(self.memory._search_many(queries, options, threads, signal))
+        return await run_async(self.memory._search_many(queries, options, threads, signal))
 
     async def search_arrays(
         self,
@@ -693,7 +605,7 @@ class InMemoryTranslationMemoryStore:
         options = check_options(
             source_language, target_language, domain, namespace, max_hits, min_score
         )
-        return await _run_async(self.memory._search_arrays(queries, options, threads, signal))
+        return await run_async(self.memory._search_arrays(queries, options, threads, signal))
 
     def stats(self) -> MemoryStats:
         """As `TranslationMemory.stats`."""
@@ -702,5 +614,5 @@ class InMemoryTranslationMemoryStore:
 
 def _is_long(entry: TranslationMemoryEntry) -> bool:
     return (
-        isinstance(entry, TranslationMemoryEntry) and len(entry.source) + len(entry.target) > _LONG
+        isinstance(entry, TranslationMemoryEntry) and len(entry.source) + len(entry.target) > LONG
     )

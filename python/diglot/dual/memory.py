@@ -25,6 +25,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from diglot import _engine
+from diglot._steps import LONG, SEARCH, SLAB, SLICE, Steps, iterator, run, run_async, take_turn
 from diglot.dual.jsonl import read_records, write_records
 from diglot.dual.policy import RecallPolicy
 from diglot.dual.recall import (
@@ -58,17 +59,6 @@ from diglot.errors import (
     InvalidValueError,
     UnknownEntryError,
     UnknownRecordError,
-)
-from diglot.memory import (
-    _LONG,
-    _SEARCH,
-    _SLAB,
-    _SLICE,
-    _iterator,
-    _run,
-    _run_async,
-    _Steps,
-    _take_turn,
 )
 from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
 from diglot.store import (
@@ -219,7 +209,7 @@ class SyncDualLanguageMemory:
     def _slices(self) -> Iterator[list[MemoryRecord]]:
         snapshot = self._texts.snapshot()
         start = 0
-        while items := snapshot.entries(start, _SLICE):
+        while items := snapshot.entries(start, SLICE):
             yield [record_from_entry(entry) for _, entry in items]
             start = items[-1][0] + 1
 
@@ -247,7 +237,7 @@ class SyncDualLanguageMemory:
             self._changes += 1
             self._stable = None
 
-    def _change(self, change: Callable[[_engine.CancelFlag | None], _T], long: bool) -> _Steps[_T]:
+    def _change(self, change: Callable[[_engine.CancelFlag | None], _T], long: bool) -> Steps[_T]:
         """Makes a change when it is this writer's turn: at once if that takes no time."""
         if not long and self._lock.acquire(blocking=False):
             try:
@@ -315,9 +305,9 @@ class SyncDualLanguageMemory:
                 changed to something that is not allowed.
             AbortedError: `signal` was set before.
         """
-        return _run(self._add(record, signal))
+        return run(self._add(record, signal))
 
-    def _add(self, record: MemoryRecord, signal: Signal | None) -> _Steps[MemoryRecord]:
+    def _add(self, record: MemoryRecord, signal: Signal | None) -> Steps[MemoryRecord]:
         check_signal(signal)
         check_record(record)
 
@@ -352,19 +342,19 @@ class SyncDualLanguageMemory:
                 was changed to something that is not allowed; `position` says which.
             AbortedError: `signal` was set before the records were shown.
         """
-        return _run(self._add_many(records, signal))
+        return run(self._add_many(records, signal))
 
-    def _add_many(self, records: Iterable[MemoryRecord], signal: Signal | None) -> _Steps[int]:
+    def _add_many(self, records: Iterable[MemoryRecord], signal: Signal | None) -> Steps[int]:
         check_signal(signal)
-        iterator = _iterator("records", records)
+        items = iterator("records", records)
         number = next(self._batch_numbers)
         batch = self._batches[number] = _Batch()
         counts: Counter[tuple[str, bool]] = Counter()
         texts, english = _engine.Batch(), _engine.Batch()
         ids: list[str] = []
         try:
-            until = perf_counter() + _SLICE
-            while chunk := list(islice(iterator, _CHUNK)):
+            until = perf_counter() + SLICE
+            while chunk := list(islice(items, _CHUNK)):
                 text_entries: list[TranslationMemoryEntry] = []
                 english_entries: list[TranslationMemoryEntry] = []
                 for record in chunk:
@@ -383,14 +373,14 @@ class SyncDualLanguageMemory:
                     counts[_counted(record)] += 1
                 for part, entries in ((texts, text_entries), (english, english_entries)):
                     copies = iter(entries)
-                    while not part.extend(copies, _SLICE):
+                    while not part.extend(copies, SLICE):
                         yield partial(_absorb, part, signal)
-                    if part.waiting >= _SLAB:
+                    if part.waiting >= SLAB:
                         yield partial(_absorb, part, signal)
                 if perf_counter() >= until:
                     check_signal(signal)
                     yield None
-                    until = perf_counter() + _SLICE
+                    until = perf_counter() + SLICE
             for part in (texts, english):
                 yield partial(_absorb, part, signal)
                 yield partial(_prepare, part, signal)
@@ -439,11 +429,11 @@ class SyncDualLanguageMemory:
             UnknownRecordError: No record has the id.
             AbortedError: `signal` was set before.
         """
-        return _run(self._update(id, changes, signal))
+        return run(self._update(id, changes, signal))
 
     def _update(
         self, id: str, changes: dict[str, Any], signal: Signal | None
-    ) -> _Steps[MemoryRecord]:
+    ) -> Steps[MemoryRecord]:
         check_signal(signal)
         for name in changes:
             if name not in _CHANGEABLE:
@@ -481,7 +471,7 @@ class SyncDualLanguageMemory:
 
         old = self.get(id)
         texts = (old.text, old.text_en, changes.get("text"), changes.get("text_en"))
-        long = any(isinstance(text, str) and len(text) > _LONG for text in texts)
+        long = any(isinstance(text, str) and len(text) > LONG for text in texts)
         return (yield from self._change(change, long))
 
     def remove(self, id: str, *, signal: Signal | None = None) -> None:
@@ -492,9 +482,9 @@ class SyncDualLanguageMemory:
             UnknownRecordError: No record has it.
             AbortedError: `signal` was set before.
         """
-        _run(self._remove(id, signal))
+        run(self._remove(id, signal))
 
-    def _remove(self, id: str, signal: Signal | None) -> _Steps[None]:
+    def _remove(self, id: str, signal: Signal | None) -> Steps[None]:
         check_signal(signal)
 
         def change(flag: _engine.CancelFlag | None) -> None:
@@ -547,7 +537,7 @@ class SyncDualLanguageMemory:
             AbortedError: `signal` was set before the search was done.
         """
         filters = check_filters(lang, category, namespace, translation_status)
-        return _run(self._search(query, limit, min_score, filters, signal, on_loop=False))
+        return run(self._search(query, limit, min_score, filters, signal, on_loop=False))
 
     def _search(
         self,
@@ -558,7 +548,7 @@ class SyncDualLanguageMemory:
         signal: Signal | None,
         *,
         on_loop: bool,
-    ) -> _Steps[list[MemoryHit]]:
+    ) -> Steps[list[MemoryHit]]:
         check_query(query)
         check_integer("limit", limit, least=1)
         options = filters.options(limit, min_score)
@@ -610,7 +600,7 @@ class SyncDualLanguageMemory:
             AbortedError: `signal` was set before the recall was done.
         """
         filters = check_filters(lang, category, namespace, translation_status)
-        return _run(self._recall(query, query_en, limit, policy, filters, signal, on_loop=False))
+        return run(self._recall(query, query_en, limit, policy, filters, signal, on_loop=False))
 
     def _recall(
         self,
@@ -623,7 +613,7 @@ class SyncDualLanguageMemory:
         *,
         on_loop: bool,
         recorded: bool = True,
-    ) -> _Steps[RecallResult]:
+    ) -> Steps[RecallResult]:
         started = perf_counter()
         check_query(query)
         if query_en is not None:
@@ -713,10 +703,10 @@ class SyncDualLanguageMemory:
             AbortedError: `signal` was set before the reading was done.
         """
         memory = cls(policy=policy, recorder=recorder)
-        _run(memory._add_jsonl(path, signal))
+        run(memory._add_jsonl(path, signal))
         return memory
 
-    def _add_jsonl(self, path: str | PathLike[str], signal: Signal | None) -> _Steps[int]:
+    def _add_jsonl(self, path: str | PathLike[str], signal: Signal | None) -> Steps[int]:
         with read_records(path) as records:
             return (yield from self._add_many(records, signal))
 
@@ -727,7 +717,7 @@ class SyncDualLanguageMemory:
         Raises:
             OSError: The file cannot be written.
         """
-        return _run(write_records(path, self._slices()))
+        return run(write_records(path, self._slices()))
 
 
 class _Look:
@@ -757,7 +747,7 @@ class _Look:
 
     def run(
         self, name: PassName, query: str, called: Literal["query", "query_en"], limit: int
-    ) -> _Steps[None]:
+    ) -> Steps[None]:
         """Makes a pass. What it finds takes the place of what the same pass found before."""
         if self.on_loop and self.passes:
             # Every pass may take the time that a step on an event loop may take.
@@ -809,7 +799,7 @@ class _Look:
         self.best = max(self.best, top)
         self.passes.append(RecallPass(name, query, len(ranked), top, perf_counter() - started))
 
-    def hits(self, limit: int) -> _Steps[tuple[RecallHit, ...]]:
+    def hits(self, limit: int) -> Steps[tuple[RecallHit, ...]]:
         """What was found, merged; the best of it as records."""
         fused = fuse(self.found, self.policy)
         hits: list[RecallHit] = []
@@ -827,10 +817,10 @@ def _find(
     options: SearchOptions,
     signal: Signal | None,
     on_loop: bool,
-) -> _Steps[_engine.Found]:
+) -> Steps[_engine.Found]:
     found = None
-    if on_loop and len(query) <= _LONG:
-        found = side.search_within(_SEARCH, query, options)
+    if on_loop and len(query) <= LONG:
+        found = side.search_within(SEARCH, query, options)
     if found is None:
         found = yield lambda flag: side.search(query, options, flag, signal)
     return found
@@ -860,7 +850,7 @@ def _counted(record: MemoryRecord) -> tuple[str, bool]:
 
 
 def _is_long(record: MemoryRecord) -> bool:
-    return len(record.text) + len(record.text_en or "") > _LONG
+    return len(record.text) + len(record.text_en or "") > LONG
 
 
 def _unknown(id: str) -> UnknownRecordError:
@@ -917,14 +907,6 @@ def check_filters(
     return Filters(lang, translation_status, category, namespace)
 
 
-async def _run_to_the_end(steps: _Steps[_T]) -> _T:
-    """Runs an operation for an event loop. Where its task is cancelled, it cleans up at once."""
-    try:
-        return await _run_async(steps)
-    finally:
-        steps.close()
-
-
 class DualLanguageMemory:
     """A dual-language memory in this process, for asynchronous code.
 
@@ -966,7 +948,7 @@ class DualLanguageMemory:
     ) -> DualLanguageMemory:
         """As `SyncDualLanguageMemory.from_jsonl`."""
         memory = cls(policy=policy, recorder=recorder)
-        await _run_to_the_end(memory.sync._add_jsonl(path, signal))
+        await run_async(memory.sync._add_jsonl(path, signal))
         return memory
 
     def __repr__(self) -> str:
@@ -987,28 +969,28 @@ class DualLanguageMemory:
 
     async def get(self, id: str) -> MemoryRecord:
         """As `SyncDualLanguageMemory.get`."""
-        await _take_turn()
+        await take_turn()
         return self.sync.get(id)
 
     async def add(self, record: MemoryRecord, *, signal: Signal | None = None) -> MemoryRecord:
         """As `SyncDualLanguageMemory.add`."""
-        return await _run_to_the_end(self.sync._add(record, signal))
+        return await run_async(self.sync._add(record, signal))
 
     async def add_many(
         self, records: Iterable[MemoryRecord], *, signal: Signal | None = None
     ) -> int:
         """As `SyncDualLanguageMemory.add_many`."""
-        return await _run_to_the_end(self.sync._add_many(records, signal))
+        return await run_async(self.sync._add_many(records, signal))
 
     async def update(
         self, id: str, *, signal: Signal | None = None, **changes: Any
     ) -> MemoryRecord:
         """As `SyncDualLanguageMemory.update`."""
-        return await _run_to_the_end(self.sync._update(id, changes, signal))
+        return await run_async(self.sync._update(id, changes, signal))
 
     async def remove(self, id: str, *, signal: Signal | None = None) -> None:
         """As `SyncDualLanguageMemory.remove`."""
-        await _run_to_the_end(self.sync._remove(id, signal))
+        await run_async(self.sync._remove(id, signal))
 
     async def search(
         self,
@@ -1024,7 +1006,7 @@ class DualLanguageMemory:
     ) -> list[MemoryHit]:
         """As `SyncDualLanguageMemory.search`."""
         filters = check_filters(lang, category, namespace, translation_status)
-        return await _run_to_the_end(
+        return await run_async(
             self.sync._search(query, limit, min_score, filters, signal, on_loop=True)
         )
 
@@ -1043,13 +1025,13 @@ class DualLanguageMemory:
     ) -> RecallResult:
         """As `SyncDualLanguageMemory.recall`."""
         filters = check_filters(lang, category, namespace, translation_status)
-        return await _run_to_the_end(
+        return await run_async(
             self.sync._recall(query, query_en, limit, policy, filters, signal, on_loop=True)
         )
 
     async def report_mismatch(self, id: str, note: str = "") -> None:
         """As `SyncDualLanguageMemory.report_mismatch`."""
-        await _take_turn()
+        await take_turn()
         self.sync.report_mismatch(id, note)
 
     def kpis(self) -> Kpis:
@@ -1058,4 +1040,4 @@ class DualLanguageMemory:
 
     async def to_jsonl(self, path: str | PathLike[str]) -> int:
         """As `SyncDualLanguageMemory.to_jsonl`."""
-        return await _run_to_the_end(write_records(path, self.sync._slices()))
+        return await run_async(write_records(path, self.sync._slices()))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
+from diglot._steps import run
 from diglot.dual.jsonl import read_lines
 from diglot.dual.memory import SyncDualLanguageMemory, check_filters, check_policy
 from diglot.dual.policy import RecallPolicy
@@ -14,7 +15,6 @@ from diglot.dual.recall import RecallResult
 from diglot.dual.record import check_str, check_text, detect_language
 from diglot.errors import DiglotError, FormatError, InvalidTypeError, InvalidValueError
 from diglot.kpi.kpis import group_of, share
-from diglot.memory import _run
 from diglot.store import check_integer
 
 __all__ = ["Evaluation", "LabelledQuery", "Outcome", "evaluate", "read_labelled"]
@@ -287,7 +287,7 @@ def evaluate(
                     on_loop=False,
                     recorded=False,
                 )
-                result = _run(steps)
+                result = run(steps)
                 before = best[way]
                 if before is None or result.seconds < before.seconds:
                     best[way] = result
