@@ -208,6 +208,21 @@ class Memory:
         last.
         """
 
+    def apply(self, seen: Snapshot, removed: Ids, first: int, batch: Batch) -> bool:
+        """Removes entries and shows those of a prepared batch, in one step.
+
+        The id of an entry is `first` and its number in the batch added to that: it is a new one, or
+        that of an entry that is removed, whose place it takes.
+
+        Returns:
+            False if the memory changed since `seen`, or the batch is not prepared: then nothing was
+            done. The batch is used up in any case.
+
+        Raises:
+            UnknownEntryError: No entry has one of the ids to remove, or one is given twice.
+            InvalidValueError: An id was given to another entry before, or is too high.
+        """
+
     def replace(
         self, id: int, entry: TranslationMemoryEntry, flag: CancelFlag | None = None
     ) -> None:
@@ -262,6 +277,10 @@ class Snapshot:
     """A memory's state at one moment."""
 
     def __len__(self) -> int: ...
+    @property
+    def next_id(self) -> int:
+        """The id that the next entry gets: one more than the highest so far."""
+
     def search(
         self,
         query: str,

@@ -70,7 +70,7 @@ static MEMORY: LazyLock<Memory> = LazyLock::new(|| {
         batch.push(entry).expect("a good entry");
     }
     let memory = Memory::new();
-    memory.publish(batch.prepare(Control::NONE).expect("nobody stops it"));
+    memory.publish(batch.prepare(Control::NONE).expect("nobody stops it")).expect("there are ids");
     memory
 });
 

@@ -75,7 +75,7 @@ fn seal(shared: &Arc<Shared>) -> bool {
         }
         sealed.push(SealedPart { segment: Arc::new(segment), removed });
     }
-    let next = Snapshot::new(Arc::new(sealed), now.lives[full..].to_vec(), now.len());
+    let next = now.rearranged(sealed, now.lives[full..].to_vec());
     shared.snapshot.store(Arc::new(next));
     start(shared, &mut writer);
     shared.progress.notify_all();
@@ -110,7 +110,7 @@ fn merge(shared: &Arc<Shared>) -> bool {
         }
     }
     sealed.extend(segment.map(|segment| SealedPart { segment: Arc::new(segment), removed }));
-    let next = Snapshot::new(Arc::new(sealed), now.lives.clone(), now.len());
+    let next = now.rearranged(sealed, now.lives.clone());
     shared.snapshot.store(Arc::new(next));
     true
 }

@@ -3,6 +3,9 @@
 /// An entry's number in its memory: given in order of insertion, never reused.
 pub type EntryId = u64;
 
+/// The highest id: those above it, and one more for the next, do not fit into 63 bits.
+pub const MOST_ID: EntryId = i64::MAX as EntryId - 1;
+
 /// One source/target pair with everything known about it, borrowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EntryRef<'a> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::entry::EntryId;
+use crate::entry::{EntryId, MOST_ID};
 
 /// The most bytes that a text may have (16 MiB).
 pub const MOST_TEXT_BYTES: usize = 1 << 24;
@@ -32,6 +32,13 @@ pub enum Error {
         /// The id asked for.
         id: EntryId,
     },
+    /// An id cannot be given to an entry: it was given before, or is too high.
+    IdTaken {
+        /// The id.
+        id: EntryId,
+        /// The lowest that could be.
+        least: EntryId,
+    },
     /// A text, or its normalized form, is longer than [`MOST_TEXT_BYTES`].
     TooLong {
         /// Which text.
@@ -52,6 +59,9 @@ impl fmt::Display for Error {
             Error::MaxHits => write!(f, "max_hits is 0; it must be at least 1"),
             Error::MinScore { value } => write!(f, "min_score is {value}; it must be a number from 0 to 1"),
             Error::UnknownEntry { id } => write!(f, "no entry has the id {id}"),
+            Error::IdTaken { id, least } => {
+                write!(f, "the id {id} cannot be given to an entry; it must be from {least} to {MOST_ID}")
+            }
             Error::TooLong { field, bytes } => {
                 write!(f, "{field} has {bytes} bytes; at most {MOST_TEXT_BYTES} are allowed")
             }

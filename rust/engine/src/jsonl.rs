@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use crate::batch::Batch;
 use crate::control::Control;
-use crate::memory::Batch;
 
 /// The most bytes that a line may have (64 MiB).
 pub const MOST_LINE_BYTES: usize = 1 << 26;

@@ -13,12 +13,14 @@
 //!   the best rows of one segment, `topk` keeps the best hits.
 //! - `segment` holds entries that no longer change, `live` those just added,
 //!   `removed` what was removed of them, `fields` what filters need.
+//! - `batch` is what is on its way into a memory.
 //! - `memory` puts them together, `background` turns live parts into segments
 //!   and merges segments.
 //! - [`jsonl`] reads memories kept as JSON Lines.
 
 mod arena;
 mod background;
+mod batch;
 mod control;
 mod entry;
 mod error;
@@ -37,12 +39,13 @@ mod segment;
 pub mod text;
 mod topk;
 
+pub use batch::{Batch, Prepared};
 pub use control::Control;
-pub use entry::{EntryId, EntryRef, Filter};
+pub use entry::{EntryId, EntryRef, Filter, MOST_ID};
 pub use error::{Error, MOST_TEXT_BYTES, Result};
 #[doc(hidden)]
 pub use kernel::bench::Block as KernelBlock;
-pub use memory::{Batch, Bytes, Coverage, Found, Hit, Memory, Prepared, SearchOptions, Snapshot, Stats};
+pub use memory::{Bytes, Coverage, Found, Hit, Memory, SearchOptions, Snapshot, Stats};
 
 /// The instruction set that searches use on this machine.
 pub fn instruction_set() -> &'static str {

@@ -10,8 +10,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 
 use crate::background;
-use crate::control::{Control, Pace};
-use crate::entry::{EntryId, EntryRef, Filter};
+use crate::batch::{Parts, Prepared};
+use crate::control::Control;
+use crate::entry::{EntryId, EntryRef, Filter, MOST_ID};
 use crate::error::{Error, MOST_TEXT_BYTES, Result};
 use crate::features::Elements;
 use crate::fields;
@@ -19,7 +20,7 @@ use crate::live::{LIVE, Live, LiveEntry};
 use crate::parallel;
 use crate::removed::Removed;
 use crate::search::{self, Query, View};
-use crate::segment::{Segment, SegmentBuilder};
+use crate::segment::Segment;
 use crate::text;
 use crate::topk::{Ranked, TopK};
 
@@ -38,124 +39,6 @@ impl Default for SearchOptions {
     fn default() -> Self {
         SearchOptions { filter: Filter::default(), max_hits: 5, min_score: 0.2 }
     }
-}
-
-/// Refuses an entry that must not be stored; otherwise returns its normalized source.
-fn checked(entry: &EntryRef<'_>) -> Result<String> {
-    let fields = [
-        ("source", Some(entry.source)),
-        ("target", Some(entry.target)),
-        ("source_language", entry.source_language),
-        ("target_language", entry.target_language),
-        ("domain", entry.domain),
-        ("namespace", entry.namespace),
-        ("source_id", entry.source_id),
-        ("created_at", entry.created_at),
-        ("notes", entry.notes),
-        ("metadata", entry.metadata),
-    ];
-    for (field, text) in fields {
-        if let Some(bytes) = text.map(str::len).filter(|bytes| *bytes > MOST_TEXT_BYTES) {
-            return Err(Error::TooLong { field, bytes });
-        }
-    }
-    for (field, text) in [("source", entry.source), ("target", entry.target)] {
-        if text::is_blank(text) {
-            return Err(Error::EmptyText { field });
-        }
-    }
-    let normalized = text::normalize(entry.source);
-    if normalized.is_empty() {
-        return Err(Error::EmptyText { field: "source" });
-    }
-    if normalized.len() > MOST_TEXT_BYTES {
-        return Err(Error::TooLong { field: "source", bytes: normalized.len() });
-    }
-    Ok(normalized)
-}
-
-/// Entries that were copied and checked, not yet in a memory. All of them become visible at once when their
-/// [`Prepared`] form is published.
-#[derive(Default)]
-pub struct Batch {
-    builders: Vec<SegmentBuilder>,
-    len: usize,
-}
-
-impl Batch {
-    /// An empty batch.
-    pub fn new() -> Batch {
-        Batch::default()
-    }
-
-    /// Copies an entry into the batch.
-    ///
-    /// # Errors
-    /// [`Error::EmptyText`] and [`Error::TooLong`]; the batch is as it was.
-    pub fn push(&mut self, entry: EntryRef<'_>) -> Result<()> {
-        let normalized = checked(&entry)?;
-        if self.builders.last().is_none_or(|builder| !builder.has_room(&entry, &normalized)) {
-            self.builders.push(SegmentBuilder::default());
-        }
-        let builder = self.builders.last_mut().expect("one was just added if there was none");
-        builder.push(self.len as EntryId, &entry, &normalized);
-        self.len += 1;
-        Ok(())
-    }
-
-    /// How many entries it holds.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether it holds none.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Does the work of making the entries searchable (the long part of an add), on all cores.
-    ///
-    /// # Errors
-    /// [`Error::Aborted`].
-    pub fn prepare(self, control: Control<'_>) -> Result<Prepared> {
-        control.check()?;
-        let parts = match <[SegmentBuilder; 1]>::try_from(self.builders) {
-            Ok([builder]) if builder.len() <= LIVE => {
-                let mut pace = Pace::default();
-                let live = builder.entries().map(|(entry, normalized)| {
-                    pace.step(normalized.len(), control)?;
-                    Ok(LiveEntry::new(0, &entry, normalized))
-                });
-                PreparedParts::Live(live.collect::<Result<_>>()?)
-            }
-            Ok(builders) => PreparedParts::Segments(finish(Vec::from(builders), control)?),
-            Err(builders) => PreparedParts::Segments(finish(builders, control)?),
-        };
-        Ok(Prepared { parts, len: self.len })
-    }
-}
-
-fn finish(builders: Vec<SegmentBuilder>, control: Control<'_>) -> Result<Vec<Segment>> {
-    builders.into_iter().map(|builder| builder.finish(control)).collect()
-}
-
-/// A batch ready to be published with [`Memory::publish`], which is quick.
-pub struct Prepared {
-    parts: PreparedParts,
-    len: usize,
-}
-
-impl Prepared {
-    fn one(entry: &EntryRef<'_>) -> Result<Prepared> {
-        let normalized = checked(entry)?;
-        let entry = LiveEntry::new(0, entry, &normalized);
-        Ok(Prepared { parts: PreparedParts::Live(vec![entry]), len: 1 })
-    }
-}
-
-enum PreparedParts {
-    Live(Vec<LiveEntry>),
-    Segments(Vec<Segment>),
 }
 
 /// One hit of a search.
@@ -321,6 +204,9 @@ pub struct Snapshot {
     /// The last one is being filled, the others are full and wait to become segments.
     pub(crate) lives: Vec<LivePart>,
     len: usize,
+    next_id: EntryId,
+    /// How often entries were added, replaced or removed until now.
+    changes: u64,
 }
 
 /// One part of a snapshot.
@@ -384,8 +270,70 @@ impl<'a> PartRef<'a> {
 }
 
 impl Snapshot {
-    pub(crate) fn new(sealed: Arc<Vec<SealedPart>>, lives: Vec<LivePart>, len: usize) -> Snapshot {
-        Snapshot { sealed, lives, len }
+    fn empty() -> Snapshot {
+        Snapshot { sealed: Arc::default(), lives: vec![LivePart::new()], len: 0, next_id: 0, changes: 0 }
+    }
+
+    /// The same entries in other parts.
+    pub(crate) fn rearranged(&self, sealed: Vec<SealedPart>, lives: Vec<LivePart>) -> Snapshot {
+        Snapshot { sealed: Arc::new(sealed), lives, ..*self }
+    }
+
+    /// What a change starts from.
+    fn to_change(&self) -> Snapshot {
+        let Snapshot { sealed, lives, len, next_id, changes } = self;
+        Snapshot {
+            sealed: sealed.clone(),
+            lives: lives.clone(),
+            len: *len,
+            next_id: *next_id,
+            changes: changes + 1,
+        }
+    }
+
+    /// Adds entries whose ids are `first` and their numbers in the batch.
+    fn add(&mut self, first: EntryId, prepared: Prepared) {
+        if prepared.is_empty() {
+            return;
+        }
+        self.len += prepared.len();
+        self.next_id = self.next_id.max(first + prepared.end());
+        match prepared.parts {
+            Parts::Live(mut entries) => {
+                entries.iter_mut().for_each(|entry| entry.id += first);
+                self.push_live(entries);
+            }
+            Parts::Segments(segments) => {
+                let sealed = Arc::make_mut(&mut self.sealed);
+                for mut segment in segments {
+                    segment.number_from(first);
+                    sealed.push(SealedPart { segment: Arc::new(segment), removed: Removed::default() });
+                }
+            }
+        }
+    }
+
+    fn push_live(&mut self, entries: Vec<LiveEntry>) {
+        if self.lives.last().is_none_or(|live| live.len + entries.len() > LIVE) {
+            self.lives.push(LivePart::new());
+        }
+        let live = self.lives.last_mut().expect("one was just added if there was none");
+        for entry in entries {
+            live.live.set(live.len, entry);
+            live.len += 1;
+        }
+    }
+
+    fn remove(&mut self, id: EntryId) -> Result<()> {
+        let (part, at) = self.find(id).ok_or(Error::UnknownEntry { id })?;
+        let sealed = self.sealed.len();
+        if part < sealed {
+            Arc::make_mut(&mut self.sealed)[part].removed.insert(at as u32);
+        } else {
+            self.lives[part - sealed].remove(at);
+        }
+        self.len -= 1;
+        Ok(())
     }
 
     fn parts(&self) -> impl Iterator<Item = PartRef<'_>> {
@@ -409,6 +357,11 @@ impl Snapshot {
         self.len == 0
     }
 
+    /// The id that the next entry gets: one more than the highest so far.
+    pub fn next_id(&self) -> EntryId {
+        self.next_id
+    }
+
     /// The part and place of an entry.
     fn find(&self, id: EntryId) -> Option<(usize, usize)> {
         self.parts().enumerate().find_map(|(number, part)| Some((number, part.find(id)?)))
@@ -417,6 +370,22 @@ impl Snapshot {
     /// The entry with this id.
     pub fn get(&self, id: EntryId) -> Option<EntryRef<'_>> {
         self.find(id).map(|(part, at)| self.part(part).entry(at as u32))
+    }
+
+    /// The entries whose source has this normalized form, in insertion order.
+    pub fn equal(&self, normalized: &str) -> Vec<(EntryId, EntryRef<'_>)> {
+        let mut found = Vec::new();
+        for part in self.sealed.iter() {
+            let Some(row) = part.segment.find_row(normalized) else { continue };
+            let entries = part.segment.row_entries(row).iter().filter(|at| !part.removed.contains(**at));
+            found.extend(entries.map(|at| (part.segment.ids()[*at as usize], part.segment.entry(*at))));
+        }
+        for part in &self.lives {
+            let entries = part.entries().filter(|(_, entry)| *entry.normalized == *normalized);
+            found.extend(entries.map(|(_, entry)| (entry.id, entry.entry())));
+        }
+        found.sort_unstable_by_key(|(id, _)| *id);
+        found
     }
 
     /// The entries in insertion order, from the first whose id is at least `from`.
@@ -527,7 +496,6 @@ impl Snapshot {
 /// What only the writer whose turn it is may touch.
 #[derive(Default)]
 pub(crate) struct Writer {
-    next_id: EntryId,
     /// Whether a thread is turning live parts into segments.
     pub(crate) sealing: bool,
     /// Whether a thread is merging segments.
@@ -573,10 +541,9 @@ impl Drop for Memory {
 impl Memory {
     /// An empty memory.
     pub fn new() -> Memory {
-        let snapshot = Snapshot { sealed: Arc::default(), lives: vec![LivePart::new()], len: 0 };
         Memory {
             shared: Arc::new(Shared {
-                snapshot: ArcSwap::from_pointee(snapshot),
+                snapshot: ArcSwap::from_pointee(Snapshot::empty()),
                 writer: Mutex::default(),
                 progress: Condvar::new(),
             }),
@@ -601,53 +568,85 @@ impl Memory {
     /// Adds one entry; it can be found when this returns.
     ///
     /// # Errors
-    /// As [`Batch::push`].
+    /// As [`Batch::push`](crate::Batch::push).
     pub fn add(&self, entry: EntryRef<'_>) -> Result<EntryId> {
         let prepared = Prepared::one(&entry)?;
-        Ok(self.publish_in_turn(&mut self.writer_with_room(), prepared).start)
+        Ok(self.publish_in_turn(&mut self.writer_with_room(), prepared)?.start)
     }
 
     /// As [`Memory::add`], but only if no other writer and no background work has to be waited for.
     ///
     /// # Errors
-    /// As [`Batch::push`].
+    /// As [`Batch::push`](crate::Batch::push).
     pub fn add_at_once(&self, entry: EntryRef<'_>) -> Result<Option<EntryId>> {
         let prepared = Prepared::one(&entry)?;
         let Ok(mut writer) = self.shared.writer.try_lock() else { return Ok(None) };
-        Ok(self.has_room().then(|| self.publish_in_turn(&mut writer, prepared).start))
+        if !self.has_room() {
+            return Ok(None);
+        }
+        Ok(Some(self.publish_in_turn(&mut writer, prepared)?.start))
     }
 
-    /// Makes all entries of a batch visible at once, under consecutive ids.
-    pub fn publish(&self, prepared: Prepared) -> Range<EntryId> {
+    /// Makes all entries of a batch visible at once. Returns the ids from the first to the last: the next id of the
+    /// memory and, for each entry, its number in the batch added to that.
+    ///
+    /// # Errors
+    /// [`Error::IdTaken`] if the ids would exceed [`MOST_ID`].
+    pub fn publish(&self, prepared: Prepared) -> Result<Range<EntryId>> {
         self.publish_in_turn(&mut self.writer_with_room(), prepared)
     }
 
-    fn publish_in_turn(&self, writer: &mut Writer, prepared: Prepared) -> Range<EntryId> {
-        let first = writer.next_id;
-        let last = first + prepared.len as EntryId;
-        if prepared.len == 0 {
-            return first..last;
-        }
-        writer.next_id = last;
+    fn publish_in_turn(&self, writer: &mut Writer, prepared: Prepared) -> Result<Range<EntryId>> {
         let now = self.shared.snapshot.load();
-        let mut next =
-            Snapshot { sealed: now.sealed.clone(), lives: now.lives.clone(), len: now.len + prepared.len };
-        match prepared.parts {
-            PreparedParts::Live(mut entries) => {
-                entries.iter_mut().zip(first..).for_each(|(entry, id)| entry.id = id);
-                push_live(&mut next, entries);
-            }
-            PreparedParts::Segments(segments) => {
-                let mut sealed = Vec::clone(&next.sealed);
-                for mut segment in segments {
-                    segment.number_from(first);
-                    sealed.push(SealedPart { segment: Arc::new(segment), removed: Removed::default() });
-                }
-                next.sealed = Arc::new(sealed);
+        let first = now.next_id;
+        let end = end_of_ids(first, &prepared)?;
+        if !prepared.is_empty() {
+            let mut next = now.to_change();
+            next.add(first, prepared);
+            self.store(writer, next);
+        }
+        Ok(first..end)
+    }
+
+    /// Removes some entries and makes those of a batch visible, in one step. The ids of those added are `first` and
+    /// their numbers in the batch added to that. An id is new, or that of an entry that is removed: what is added under
+    /// it takes that one's place in the order.
+    ///
+    /// Nothing is done, and `false` returned, if the memory is not as it was `seen` any more: what was added, replaced
+    /// or removed since may be at odds with what was made of it.
+    ///
+    /// # Errors
+    /// [`Error::UnknownEntry`] for the first id to remove that is not there, or is given twice; [`Error::IdTaken`] for
+    /// the first to add that was given to an entry before and is not removed, or exceeds [`MOST_ID`].
+    pub fn apply(
+        &self,
+        seen: &Snapshot,
+        removed: &[EntryId],
+        first: EntryId,
+        added: Prepared,
+    ) -> Result<bool> {
+        let mut sorted = removed.to_vec();
+        sorted.sort_unstable();
+        let mut writer = self.writer_with_room();
+        let now = self.shared.snapshot.load();
+        if now.changes != seen.changes {
+            return Ok(false);
+        }
+        end_of_ids(first, &added)?;
+        let mut sorted = sorted.into_iter().peekable();
+        for id in added.numbers().map(|number| first + number).take_while(|id| *id < now.next_id) {
+            while sorted.next_if(|removed| *removed < id).is_some() {}
+            if sorted.next() != Some(id) {
+                return Err(Error::IdTaken { id, least: now.next_id });
             }
         }
-        self.store(writer, next);
-        first..last
+        let mut next = now.to_change();
+        for &id in removed {
+            next.remove(id)?;
+        }
+        next.add(first, added);
+        self.store(&mut writer, next);
+        Ok(true)
     }
 
     /// Removes entries; all or nothing.
@@ -656,14 +655,9 @@ impl Memory {
     /// [`Error::UnknownEntry`] for the first id that is not there, or is given twice.
     pub fn remove(&self, ids: &[EntryId]) -> Result<()> {
         let mut writer = self.shared.lock();
-        let now = self.shared.snapshot.load();
-        let mut next = Snapshot {
-            sealed: now.sealed.clone(),
-            lives: now.lives.clone(),
-            len: now.len - ids.len().min(now.len),
-        };
+        let mut next = self.shared.snapshot.load().to_change();
         for &id in ids {
-            remove_one(&mut next, id)?;
+            next.remove(id)?;
         }
         if !ids.is_empty() {
             self.store(&mut writer, next);
@@ -674,15 +668,13 @@ impl Memory {
     /// Puts another entry in the place of one: same id, same place in the order.
     ///
     /// # Errors
-    /// [`Error::UnknownEntry`], and as [`Batch::push`].
+    /// [`Error::UnknownEntry`], and as [`Batch::push`](crate::Batch::push).
     pub fn replace(&self, id: EntryId, entry: EntryRef<'_>) -> Result<()> {
-        let normalized = checked(&entry)?;
-        let entry = LiveEntry::new(id, &entry, &normalized);
+        let prepared = Prepared::one(&entry)?;
         let mut writer = self.writer_with_room();
-        let now = self.shared.snapshot.load();
-        let mut next = Snapshot { sealed: now.sealed.clone(), lives: now.lives.clone(), len: now.len };
-        remove_one(&mut next, id)?;
-        push_live(&mut next, vec![entry]);
+        let mut next = self.shared.snapshot.load().to_change();
+        next.remove(id)?;
+        next.add(id, prepared);
         self.store(&mut writer, next);
         Ok(())
     }
@@ -789,24 +781,12 @@ impl Memory {
     }
 }
 
-fn push_live(next: &mut Snapshot, entries: Vec<LiveEntry>) {
-    if next.lives.last().is_none_or(|live| live.len + entries.len() > LIVE) {
-        next.lives.push(LivePart::new());
+/// One more than the highest id of the entries of a batch whose ids start at `first`.
+fn end_of_ids(first: EntryId, prepared: &Prepared) -> Result<EntryId> {
+    match first.checked_add(prepared.end()).filter(|end| *end <= MOST_ID + 1) {
+        Some(end) => Ok(end),
+        None => {
+            Err(Error::IdTaken { id: first.saturating_add(prepared.end().saturating_sub(1)), least: first })
+        }
     }
-    let live = next.lives.last_mut().expect("one was just added if there was none");
-    for entry in entries {
-        live.live.set(live.len, entry);
-        live.len += 1;
-    }
-}
-
-fn remove_one(next: &mut Snapshot, id: EntryId) -> Result<()> {
-    let (part, at) = next.find(id).ok_or(Error::UnknownEntry { id })?;
-    let sealed = next.sealed.len();
-    if part < sealed {
-        Arc::make_mut(&mut next.sealed)[part].removed.insert(at as u32);
-    } else {
-        next.lives[part - sealed].remove(at);
-    }
-    Ok(())
 }

@@ -180,7 +180,7 @@ impl Segment {
         self.entries.get(at)
     }
 
-    /// Renumbers the entries from an id; for a segment whose ids count from 0.
+    /// Adds an id to all ids.
     pub(crate) fn number_from(&mut self, first: EntryId) {
         self.entries.ids.iter_mut().for_each(|id| *id += first);
     }
@@ -359,10 +359,15 @@ impl SegmentBuilder {
         self.entries.ids.len()
     }
 
-    /// The entries with their normalized sources.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (EntryRef<'_>, &str)> {
-        (0..self.len() as u32)
-            .map(|at| (self.entries.get(at), self.texts.get(self.entries.row_of[at as usize])))
+    /// The entry at a place, with its id and its normalized source.
+    pub(crate) fn get(&self, at: usize) -> Option<(EntryId, EntryRef<'_>, &str)> {
+        let id = *self.entries.ids.get(at)?;
+        Some((id, self.entries.get(at as u32), self.texts.get(self.entries.row_of[at])))
+    }
+
+    /// The entries, as [`SegmentBuilder::get`] has them.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (EntryId, EntryRef<'_>, &str)> {
+        (0..self.len()).map_while(|at| self.get(at))
     }
 
     /// Builds the indexes. Uses all cores.

@@ -101,12 +101,29 @@ impl Memory {
     }
 
     /// Shows the entries of a prepared batch. Returns their first id and the one after their last.
-    fn publish(&self, py: Python<'_>, batch: &Batch) -> (EntryId, EntryId) {
+    fn publish(&self, py: Python<'_>, batch: &Batch) -> PyResult<(EntryId, EntryId)> {
         let ids = py.detach(|| match batch.take() {
             Some(prepared) => self.0.publish(prepared),
-            None => 0..0,
+            None => Ok(0..0),
         });
-        (ids.start, ids.end)
+        ids.map(|ids| (ids.start, ids.end)).map_err(|failure| errors::engine(py, &failure, At::Single))
+    }
+
+    /// Removes entries and shows those of a prepared batch, in one step, unless the memory changed since `seen`. Returns
+    /// whether it did. Ids are `first` and the numbers in the batch added to that.
+    fn apply(
+        &self,
+        py: Python<'_>,
+        seen: &Snapshot,
+        removed: &Ids,
+        first: EntryId,
+        batch: &Batch,
+    ) -> PyResult<bool> {
+        py.detach(|| match batch.take() {
+            Some(prepared) => self.0.apply(&seen.0, &removed.get(), first, prepared),
+            None => Ok(false),
+        })
+        .map_err(|failure| errors::engine(py, &failure, At::Single))
     }
 
     /// Puts an entry in the place of another.
@@ -229,6 +246,12 @@ pub(crate) struct Snapshot(Arc<diglot_engine::Snapshot>);
 impl Snapshot {
     fn __len__(&self) -> usize {
         self.0.len()
+    }
+
+    /// The id that the next entry gets.
+    #[getter]
+    fn next_id(&self) -> EntryId {
+        self.0.next_id()
     }
 
     /// As `Memory.search`, in this state.

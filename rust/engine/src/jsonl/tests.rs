@@ -34,7 +34,7 @@ fn read_bytes(bytes: &[u8]) -> Result<Memory, Error> {
     assert_eq!(heard.last(), Some(&last), "the last progress is the whole file");
     assert!(heard.is_sorted_by_key(|progress| (progress.bytes_read, progress.entries)));
     let memory = Memory::new();
-    memory.publish(batch.prepare(Control::NONE).unwrap());
+    memory.publish(batch.prepare(Control::NONE).unwrap()).unwrap();
     Ok(memory)
 }
 

@@ -35,7 +35,7 @@ fn memory() -> (Memory, Model) {
         })
         .collect();
     for batch in [&all[..40_000], &all[40_000..]] {
-        memory.publish(prepared(batch));
+        memory.publish(prepared(batch)).unwrap();
     }
     all.into_iter().for_each(|entry| _ = model.add(entry));
     for at in 0..700 {
@@ -207,7 +207,7 @@ fn long_texts_are_polled_one_by_one() {
         let (prepared, polls) = stopped_at(usize::MAX, |control| batch.prepare(control));
         assert!(polls > TEXTS / 2, "{polls} polls while {} entries are prepared", entries.len());
         let memory = Memory::new();
-        memory.publish(prepared.unwrap());
+        memory.publish(prepared.unwrap()).unwrap();
         for max_hits in [TEXTS, 1000] {
             let options = options(max_hits, 0.0, Filter::default());
             let (found, polls) =

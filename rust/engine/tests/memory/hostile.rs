@@ -29,7 +29,7 @@ fn texts_of_a_megabyte() {
         live.add(entry.borrowed()).unwrap();
         model.add(entry.clone());
     }
-    segment.publish(prepared(entries.iter().chain(&short)));
+    segment.publish(prepared(entries.iter().chain(&short))).unwrap();
     for query in sources.iter().map(String::as_str).chain(["a", "a 17", "صلى الله عليه وسلم", "?"])
     {
         let scores = model.scores(query);
@@ -121,7 +121,7 @@ fn as_many_hits_as_there_are_numbers() {
             texts::entry(random, source)
         })
         .collect();
-    memory.publish(prepared(&all[..2000]));
+    memory.publish(prepared(&all[..2000])).unwrap();
     all[2000..].iter().for_each(|entry| _ = memory.add(entry.borrowed()).unwrap());
     all.into_iter().for_each(|entry| _ = model.add(entry));
     for query in ["save the file", "存", "-"] {
@@ -148,7 +148,7 @@ fn a_hundred_thousand_namespaces_of_one_entry() {
             )
         })
         .collect();
-    memory.publish(prepared(&all));
+    memory.publish(prepared(&all)).unwrap();
     all.into_iter().for_each(|entry| _ = model.add(entry));
     for query in ["save the file", "the network could not be found", "zzz"] {
         let scores = model.scores(query);

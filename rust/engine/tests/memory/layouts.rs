@@ -72,7 +72,7 @@ fn check_options(random: &mut Random, model: &Model, memory: &Memory, scores: &S
 
 /// Publishes entries as one batch, to the model as well.
 fn add_batch(memory: &Memory, model: &mut Model, entries: &[Entry]) {
-    memory.publish(prepared(entries));
+    memory.publish(prepared(entries)).unwrap();
     entries.iter().for_each(|entry| _ = model.add(entry.clone()));
 }
 
@@ -115,7 +115,7 @@ fn every_layout_gives_the_answers_of_every_other() {
 
     let apart = Memory::new();
     for batch in [&all[..BLOCK], &all[BLOCK..BLOCK + 20_000], &all[BLOCK + 20_000..]] {
-        apart.publish(prepared(batch));
+        apart.publish(prepared(batch)).unwrap();
     }
     assert_eq!(apart.stats().segments, 3, "too few to be merged");
 
@@ -126,7 +126,7 @@ fn every_layout_gives_the_answers_of_every_other() {
         if batch.is_empty() {
             break;
         }
-        mixed.publish(prepared(batch));
+        mixed.publish(prepared(batch)).unwrap();
         let (single, others) = others.split_at(others.len().min(3000));
         single.iter().for_each(|entry| _ = mixed.add(entry.borrowed()).unwrap());
         rest = others;

@@ -1,6 +1,7 @@
 //! The memory as a whole: against a model that scans everything, in every layout, with racing threads, stopped at any
 //! moment, and with hostile input.
 
+mod apply;
 mod cancellation;
 mod hostile;
 mod layouts;

@@ -142,6 +142,11 @@ impl Model {
         self.entries.insert(id, (entry, text));
     }
 
+    /// Replaces the entry with this id, or adds one under an id above all others.
+    pub(crate) fn put(&mut self, id: EntryId, entry: Entry) {
+        if self.entries.contains_key(&id) { self.replace(id, entry) } else { self.insert(id, entry) }
+    }
+
     pub(crate) fn remove(&mut self, id: EntryId) {
         self.entries.remove(&id).expect("the test removes what is there");
     }
@@ -234,6 +239,7 @@ impl Model {
     pub(crate) fn check_entries(&self, snapshot: &Snapshot) {
         assert_eq!(snapshot.len(), self.len());
         assert_eq!(snapshot.is_empty(), self.len() == 0);
+        assert_eq!(snapshot.next_id(), self.next_id);
         let expected = self.entries.iter().map(|(id, (entry, _))| (*id, entry.borrowed()));
         assert!(snapshot.entries(0).eq(expected), "the entries in order");
         let ids = self.ids();
@@ -245,6 +251,13 @@ impl Model {
         for id in (0..self.next_id).step_by(self.next_id as usize / 200 + 1).chain([self.next_id, u64::MAX]) {
             let expected = self.entries.get(&id).map(|(entry, _)| entry.borrowed());
             assert_eq!(snapshot.get(id), expected, "entry {id}");
+            if let Some(entry) = expected {
+                let normalized = text::normalize(entry.source);
+                let equal =
+                    self.entries.iter().filter(|(_, (_, text))| self.texts[*text].normalized == normalized);
+                let equal: Vec<_> = equal.map(|(id, (entry, _))| (*id, entry.borrowed())).collect();
+                assert_eq!(snapshot.equal(&normalized), equal, "the entries with the source of {id}");
+            }
         }
     }
 

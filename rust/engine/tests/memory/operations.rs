@@ -1,6 +1,6 @@
 //! Random sequences of operations, and random searches in between.
 
-use diglot_engine::{Error, Memory};
+use diglot_engine::{Batch, Control, EntryId, Error, Memory};
 use proptest::prelude::*;
 
 use crate::model::{Entry, Model, prepared};
@@ -15,20 +15,23 @@ enum Operation {
     RemoveMany { seed: u64, one_in: usize },
     RemoveUnknown { place: usize },
     Replace { place: usize, seed: u64 },
+    Apply { seed: u64, one_in: usize, len: usize },
     Settle,
     Search { seed: u64 },
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
     let seed = any::<u64>;
-    let len = prop::sample::select(vec![0, 1, 2, 63, 64, 65, 255, 256, 511, 512, 513, 700, 1100]);
+    let len = || prop::sample::select(vec![0, 1, 2, 63, 64, 65, 255, 256, 511, 512, 513, 700, 1100]);
     prop_oneof![
         6 => seed().prop_map(|seed| Operation::Add { seed }),
-        3 => (seed(), len).prop_map(|(seed, len)| Operation::AddBatch { seed, len }),
+        3 => (seed(), len()).prop_map(|(seed, len)| Operation::AddBatch { seed, len }),
         3 => any::<usize>().prop_map(|place| Operation::Remove { place }),
         1 => (seed(), 1..5usize).prop_map(|(seed, one_in)| Operation::RemoveMany { seed, one_in }),
         1 => any::<usize>().prop_map(|place| Operation::RemoveUnknown { place }),
         3 => (any::<usize>(), seed()).prop_map(|(place, seed)| Operation::Replace { place, seed }),
+        3 => (seed(), 1..9usize, len())
+            .prop_map(|(seed, one_in, len)| Operation::Apply { seed, one_in, len }),
         1 => Just(Operation::Settle),
         3 => seed().prop_map(|seed| Operation::Search { seed }),
     ]
@@ -72,7 +75,7 @@ impl Pair {
             Operation::AddBatch { seed, len } => {
                 let random = &mut Random::new(seed);
                 let entries: Vec<Entry> = (0..len).map(|_| self.entry(random)).collect();
-                let ids = self.memory.publish(prepared(&entries));
+                let ids = self.memory.publish(prepared(&entries)).unwrap();
                 let expected: Vec<u64> = entries.into_iter().map(|entry| self.model.add(entry)).collect();
                 assert!(ids.eq(expected), "ids are consecutive");
             }
@@ -108,10 +111,40 @@ impl Pair {
                     self.model.replace(id, entry);
                 }
             }
+            Operation::Apply { seed, one_in, len } => self.apply_change(&mut Random::new(seed), one_in, len),
             Operation::Settle => self.memory.settle(),
             Operation::Search { seed } => self.search(&mut Random::new(seed), 3),
         }
         assert_eq!(self.memory.len(), self.model.len());
+    }
+
+    /// Removes one entry in so many, puts another in the place of half of them, and adds some, with gaps between ids.
+    fn apply_change(&mut self, random: &mut Random, one_in: usize, len: usize) {
+        let removed: Vec<EntryId> = self.model.ids().into_iter().filter(|_| random.once_in(one_in)).collect();
+        let mut ids: Vec<EntryId> = removed.iter().copied().filter(|_| random.once_in(2)).collect();
+        let mut next = self.memory.snapshot().next_id();
+        for _ in 0..len {
+            next += if random.once_in(4) { 1 + random.below(50) as EntryId } else { 0 };
+            ids.push(next);
+            next += 1;
+        }
+        let first = ids.first().map_or(0, |id| *id / 2);
+        let mut batch = Batch::new();
+        let entries: Vec<Entry> = ids.iter().map(|_| self.entry(random)).collect();
+        for (id, entry) in ids.iter().zip(&entries) {
+            batch.push_at(id - first, entry.borrowed()).unwrap();
+        }
+        let all = ids.iter().zip(&entries).map(|(id, entry)| (id - first, entry.borrowed()));
+        assert!(batch.entries().map(|(number, entry, _)| (number, entry)).eq(all));
+        let seen = self.memory.snapshot();
+        let prepared = batch.prepare(Control::NONE).unwrap();
+        assert_eq!(self.memory.apply(&seen, &removed, first, prepared), Ok(true));
+        for id in removed {
+            if !ids.contains(&id) {
+                self.model.remove(id);
+            }
+        }
+        ids.into_iter().zip(entries).for_each(|(id, entry)| self.model.put(id, entry));
     }
 
     /// A random query with some random options.

@@ -81,7 +81,7 @@ fn write(memory: &Memory, writer: usize, progress: &Progress) -> (Vec<Fingerprin
             26 => {
                 let len = random.pick(&[2, 30, 513, 700]);
                 let batch: Vec<Entry> = (0..len).map(|_| entry(random)).collect();
-                let ids = memory.publish(prepared(&batch));
+                let ids = memory.publish(prepared(&batch)).unwrap();
                 assert_eq!(ids.end - ids.start, len as u64);
                 for (id, entry) in ids.zip(batch) {
                     now.add(id, &entry.target);
@@ -220,7 +220,7 @@ fn every_answer_is_that_of_a_moment_between_question_and_arrival() {
 fn an_entry_that_is_replaced_all_the_time_is_seen_once() {
     let memory = &Memory::new();
     let others: Vec<Entry> = (0..3000).map(|at| Entry::new(format!("other {at}"), "other")).collect();
-    memory.publish(prepared(&others[..1500]));
+    memory.publish(prepared(&others[..1500])).unwrap();
     let id = memory.add(Entry::new("the one entry", "0").borrowed()).unwrap();
     let version = &AtomicUsize::new(0);
     let done = &AtomicBool::new(false);
@@ -234,7 +234,7 @@ fn an_entry_that_is_replaced_all_the_time_is_seen_once() {
                     // Most of a segment goes, and another comes.
                     let part = &others[(at / 500 - 1) * 200..at / 500 * 200];
                     memory.remove(part).unwrap();
-                    memory.publish(prepared(&others_from(at)));
+                    memory.publish(prepared(&others_from(at))).unwrap();
                 }
             }
             done.store(true, Ordering::SeqCst);
@@ -300,7 +300,7 @@ fn a_memory_may_go_while_its_threads_work() {
         let batch: Vec<Entry> =
             (0..600 + 100 * round).map(|at| Entry::new(format!("{at} entry"), "target")).collect();
         for _ in 0..5 {
-            memory.publish(prepared(&batch));
+            memory.publish(prepared(&batch)).unwrap();
         }
         for at in 0..600 {
             memory.add(Entry::new(format!("single {at}"), "target").borrowed()).unwrap();

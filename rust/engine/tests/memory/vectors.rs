@@ -75,7 +75,7 @@ fn memories(entries: &[Entry]) -> [Memory; 2] {
     }
     let segment = Memory::new();
     let padding = padding();
-    segment.publish(prepared(entries.iter().chain(&padding)));
+    segment.publish(prepared(entries.iter().chain(&padding))).unwrap();
     let ids: Vec<u64> = (entries.len() as u64..(entries.len() + padding.len()) as u64).collect();
     segment.remove(&ids).unwrap();
     [live, segment]
