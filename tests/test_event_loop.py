@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-import diglot.memory
+import diglot._memory
 from diglot import (
     AbortedError,
     InMemoryTranslationMemoryStore,
@@ -59,7 +59,7 @@ class OnWorker:
 def all_on_threads(monkeypatch):
     """Leaves everything to threads that may be left to them."""
     for name in ("SEARCH", "LONG", "_SMALL", "_FEW"):
-        monkeypatch.setattr(diglot.memory, name, 0)
+        monkeypatch.setattr(diglot._memory, name, 0)
 
 
 def test_other_tasks_run_while_a_batch_is_added():

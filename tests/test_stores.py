@@ -3,7 +3,7 @@
 import pytest
 from prefix_store import PrefixStore
 
-import diglot.memory
+import diglot._memory
 from diglot import InMemoryTranslationMemoryStore, TranslationMemoryStore
 from diglot.testing import TranslationMemoryStoreContract
 
@@ -19,7 +19,7 @@ class TestInMemoryOnThreads(TestInMemory):
     @pytest.fixture(autouse=True)
     def _nothing_is_short(self, monkeypatch):
         for name in ("SEARCH", "LONG", "_SMALL", "_FEW", "SLAB"):
-            monkeypatch.setattr(diglot.memory, name, 0)
+            monkeypatch.setattr(diglot._memory, name, 0)
 
 
 class TestPrefix(TranslationMemoryStoreContract):

@@ -25,74 +25,23 @@ binary of its own; none has been tested.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from os import PathLike
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
 
 from diglot import _engine
-from diglot._steps import (
-    LONG,
-    SEARCH,
-    SLAB,
-    SLICE,
-    Steps,
-    iterator,
-    on_thread,
-    run,
-    run_async,
-    take_turn,
-)
+from diglot._memory import AsyncMemory, SyncMemory
+from diglot._steps import Steps, run, run_async
 from diglot.errors import InvalidTypeError
-from diglot.model import (
-    MemoryStats,
-    TranslationMemoryEntry,
-    TranslationMemoryHit,
-)
-from diglot.store import Signal, check_integer, check_options, check_query, check_signal
-
-if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
+from diglot.model import TranslationMemoryEntry
+from diglot.store import Signal, check_signal
 
 __all__ = ["InMemoryTranslationMemoryStore", "TranslationMemory"]
 
 # What hears how much of a file was read: bytes, the size of the file if it is known, entries.
 Progress = Callable[[int, "int | None", int], object]
 
-# Bytes of a batch that is analysed on an event loop; an entry costs as much as so many bytes.
-_SMALL = 1 << 15
-_ENTRY = 64
 
-# Ids that are removed on an event loop.
-_FEW = 1000
-
-# Cells of arrays, and hits, that are made at a time.
-_CELLS = 32768
-_HITS = 256
-
-
-async def _wait_for_room(memory: _engine.Memory) -> None:
-    if not memory.has_room():
-        await on_thread(lambda flag: memory.wait_for_room())
-
-
-def _load_numpy(_: _engine.CancelFlag | None) -> Any:
-    import numpy
-
-    return numpy
-
-
-def _more_hits(
-    found: _engine.Found, query: int, hits: list[TranslationMemoryHit]
-) -> Steps[list[TranslationMemoryHit]]:
-    for start in range(len(hits), found.count(query), _HITS):
-        yield None
-        hits += found.hits(query, start, start + _HITS)
-    return hits
-
-
-class TranslationMemory:
+class TranslationMemory(SyncMemory):
     """A translation memory in this process, for synchronous code: scripts, notebooks, worker
     threads.
 
@@ -103,7 +52,7 @@ class TranslationMemory:
         entries: What it holds at first.
     """
 
-    __slots__ = ("__weakref__", "_memory")
+    __slots__ = ()
 
     def __init__(self, entries: Iterable[TranslationMemoryEntry] = ()) -> None:
         self._memory = _engine.Memory()
@@ -160,283 +109,8 @@ class TranslationMemory:
         check_signal(signal)
         self._memory.publish(batch)
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} entries>"
 
-    def __len__(self) -> int:
-        """How many entries it holds."""
-        return len(self._memory)
-
-    def __iter__(self) -> Iterator[TranslationMemoryEntry]:
-        """The entries in order of insertion, as they are when the iteration begins."""
-        return (entry for _, entry in self.items())
-
-    def items(self) -> Iterator[tuple[int, TranslationMemoryEntry]]:
-        """The ids and entries in order of insertion, as they are now."""
-        return (item for items in _slices(self._memory.snapshot()) for item in items)
-
-    def get(self, id: int) -> TranslationMemoryEntry:
-        """The entry with this id.
-
-        Raises:
-            UnknownEntryError: No entry has it.
-        """
-        return self._memory.snapshot().get(id)
-
-    def add(self, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> int:
-        """Adds an entry, which can be found when this returns.
-
-        Returns:
-            The entry's id in this memory. Ids are given in order, from 0, and never twice.
-
-        Raises:
-            InvalidTypeError: It is no entry.
-            InvalidValueError: The entry's metadata was changed to something that is not allowed.
-            AbortedError: `signal` was set before.
-        """
-        check_signal(signal)
-        return self._memory.add(entry)
-
-    def add_many(
-        self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None
-    ) -> range:
-        """Adds all entries or, after an error, none. The iterable is read as a stream.
-
-        Returns:
-            The ids of the entries, in order.
-
-        Raises:
-            InvalidTypeError: Not an iterable, or one of the items is no entry; `position` says
-                which.
-            InvalidValueError: The metadata of an entry was changed to something that is not
-                allowed.
-            AbortedError: `signal` was set before the entries were shown.
-        """
-        return run(self._add_many(entries, signal))
-
-    def _add_many(
-        self, entries: Iterable[TranslationMemoryEntry], signal: Signal | None
-    ) -> Steps[range]:
-        check_signal(signal)
-        batch = _engine.Batch()
-        items = iterator("entries", entries)
-        while not batch.extend(items, SLICE):
-            check_signal(signal)
-            yield (lambda flag: batch.absorb(flag, signal)) if batch.waiting >= SLAB else None
-        if batch.waiting + _ENTRY * len(batch) <= _SMALL:
-            batch.absorb()
-            batch.prepare()
-        else:
-            yield lambda flag: batch.absorb(flag, signal)
-            yield lambda flag: batch.prepare(flag, signal)
-        if not self._memory.has_room():
-            yield lambda flag: self._memory.wait_for_room()
-        check_signal(signal)
-        return range(*self._memory.publish(batch))
-
-    def replace(
-        self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None
-    ) -> None:
-        """Puts another entry in the place of one. It has the same id and the same place in the
-        order.
-
-        Raises:
-            UnknownEntryError: No entry has the id.
-            InvalidTypeError: It is no entry, or no id.
-            AbortedError: `signal` was set before.
-        """
-        check_signal(signal)
-        self._memory.replace(id, entry)
-
-    def remove(self, id: int, *, signal: Signal | None = None) -> None:
-        """Removes an entry.
-
-        Raises:
-            UnknownEntryError: No entry has the id.
-            InvalidTypeError: It is no id.
-            AbortedError: `signal` was set before.
-        """
-        check_signal(signal)
-        self._memory.remove(id)
-
-    def remove_many(self, ids: Iterable[int], *, signal: Signal | None = None) -> None:
-        """Removes all these entries or, after an error, none.
-
-        Raises:
-            UnknownEntryError: No entry has one of the ids, or an id is given twice.
-            InvalidTypeError: Not an iterable, or one of the items is no id.
-            AbortedError: `signal` was set before.
-        """
-        run(self._remove_many(ids, signal))
-
-    def _remove_many(self, ids: Iterable[int], signal: Signal | None) -> Steps[None]:
-        check_signal(signal)
-        batch = _engine.Ids()
-        items = iterator("ids", ids)
-        while not batch.extend(items, SLICE):
-            yield None
-            check_signal(signal)
-        if len(batch) <= _FEW:
-            self._memory.remove_many(batch)
-        else:
-            yield lambda flag: self._memory.remove_many(batch, flag)
-
-    def search(
-        self,
-        query: str,
-        *,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        domain: str | None = None,
-        namespace: str | None = None,
-        max_hits: int = 5,
-        min_score: float = 0.2,
-        signal: Signal | None = None,
-    ) -> list[TranslationMemoryHit]:
-        """The entries whose sources are most like `query`: score descending, then in order of
-        insertion.
-
-        Args:
-            query: A text with at least one character that is not white space.
-            source_language: Only entries with this source language, compared without regard to
-                case.
-            target_language: Only entries with this target language, compared without regard to
-                case.
-            domain: Only entries with exactly this domain.
-            namespace: Only entries with exactly this namespace.
-            max_hits: How many hits at the most; at least 1.
-            min_score: The lowest score of a hit, from 0 to 1.
-            signal: Stops the search when it is set, from another thread.
-
-        Raises:
-            InvalidTypeError: An argument has a wrong type.
-            InvalidValueError: `query` is white space (`empty_text`), or `max_hits` or `min_score`
-                out of range.
-            AbortedError: `signal` was set before the search was done.
-        """
-        check_query(query)
-        options = check_options(
-            source_language, target_language, domain, namespace, max_hits, min_score
-        )
-        check_signal(signal)
-        found = self._memory.search(query, options, None, signal)
-        hits = found.hits(0, 0, _HITS)
-        return hits if len(hits) < _HITS else run(_more_hits(found, 0, hits))
-
-    def search_many(
-        self,
-        queries: Iterable[str],
-        *,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        domain: str | None = None,
-        namespace: str | None = None,
-        max_hits: int = 5,
-        min_score: float = 0.2,
-        threads: int | None = None,
-        signal: Signal | None = None,
-    ) -> list[list[TranslationMemoryHit]]:
-        """What `search` returns for each query, over one state of the memory.
-
-        Args:
-            queries: The texts to look up.
-            threads: How many threads to search on; as many as there are processors if None.
-
-        The other arguments and the errors are those of `search`; `position` says which query is at
-        fault.
-        """
-        options = check_options(
-            source_language, target_language, domain, namespace, max_hits, min_score
-        )
-        return run(self._search_many(queries, options, threads, signal))
-
-    def _find_many(
-        self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
-    ) -> Steps[_engine.Found]:
-        if threads is not None:
-            threads = check_integer("threads", threads, least=1)
-        check_signal(signal)
-        batch = _engine.Queries()
-        items = iterator("queries", queries)
-        while not batch.extend(items, SLICE):
-            yield None
-            check_signal(signal)
-        found = yield lambda flag: self._memory.search_many(batch, options, threads, flag, signal)
-        return found  # type: ignore[no-any-return]
-
-    def _search_many(
-        self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
-    ) -> Steps[list[list[TranslationMemoryHit]]]:
-        found = yield from self._find_many(queries, options, threads, signal)
-        results = []
-        until = perf_counter() + SLICE
-        for query in range(len(found)):
-            hits = found.hits(query, 0, _HITS)
-            results.append((yield from _more_hits(found, query, hits)))
-            if perf_counter() >= until:
-                yield None
-                until = perf_counter() + SLICE
-        return results
-
-    def search_arrays(
-        self,
-        queries: Iterable[str],
-        *,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        domain: str | None = None,
-        namespace: str | None = None,
-        max_hits: int = 5,
-        min_score: float = 0.2,
-        threads: int | None = None,
-        signal: Signal | None = None,
-    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64]]:
-        """What `search_many` finds, as arrays, for bulk work.
-
-        Returns:
-            The ids, `int64[n, max_hits]`, and the scores, `float64[n, max_hits]`, of the hits of
-            each of the n queries, best first. Where a query has fewer hits, the id is −1 and the
-            score 0.
-
-        The arguments and the errors are those of `search_many`.
-        """
-        options = check_options(
-            source_language, target_language, domain, namespace, max_hits, min_score
-        )
-        return run(self._search_arrays(queries, options, threads, signal))
-
-    def _search_arrays(
-        self, queries: Iterable[str], options: Any, threads: int | None, signal: Signal | None
-    ) -> Steps[tuple[NDArray[numpy.int64], NDArray[numpy.float64]]]:
-        # On a thread, as it takes a tenth of a second the first time.
-        numpy = yield _load_numpy
-        found = yield from self._find_many(queries, options, threads, signal)
-        width = options.max_hits
-        ids = numpy.empty((len(found), width), numpy.int64)
-        scores = numpy.empty((len(found), width), numpy.float64)
-        step = max(1, _CELLS // width)
-        for start in range(0, len(found), step):
-            stop = min(start + step, len(found))
-            some_ids, some_scores = found.arrays(start, stop, width)
-            ids[start:stop] = numpy.frombuffer(some_ids, numpy.int64).reshape(-1, width)
-            scores[start:stop] = numpy.frombuffer(some_scores, numpy.float64).reshape(-1, width)
-            yield None
-        return ids, scores
-
-    def stats(self) -> MemoryStats:
-        """Counts and sizes."""
-        return MemoryStats(*self._memory.stats())
-
-
-def _slices(snapshot: _engine.Snapshot) -> Iterator[list[tuple[int, TranslationMemoryEntry]]]:
-    start = 0
-    # The other half of the time goes to handing them on, one by one.
-    while items := snapshot.entries(start, SLICE / 2):
-        yield items
-        start = items[-1][0] + 1
-
-
-class InMemoryTranslationMemoryStore:
+class InMemoryTranslationMemoryStore(AsyncMemory[TranslationMemory]):
     """A translation memory in this process, for asynchronous code.
 
     It is a `TranslationMemoryStore`, and has the methods of `TranslationMemory` with the same
@@ -450,15 +124,10 @@ class InMemoryTranslationMemoryStore:
             event loop, make the store empty and await `add_many`.
     """
 
-    __slots__ = ("__weakref__", "_budget", "memory")
-
-    memory: TranslationMemory
-    """The same memory for synchronous code."""
+    __slots__ = ()
 
     def __init__(self, entries: Iterable[TranslationMemoryEntry] = ()) -> None:
-        self.memory = TranslationMemory(entries)
-        # Seconds that a search may take on the event loop.
-        self._budget = SEARCH
+        super().__init__(TranslationMemory(entries))
 
     @classmethod
     async def from_jsonl(
@@ -475,144 +144,3 @@ class InMemoryTranslationMemoryStore:
         store = cls()
         await run_async(store.memory._add_jsonl(path, progress, signal))
         return store
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} entries>"
-
-    def __len__(self) -> int:
-        """How many entries it holds."""
-        return len(self.memory)
-
-    async def __aiter__(self) -> AsyncIterator[TranslationMemoryEntry]:
-        """The entries in order of insertion, as they are when the iteration begins."""
-        async for _, entry in self.items():
-            yield entry
-
-    async def items(self) -> AsyncIterator[tuple[int, TranslationMemoryEntry]]:
-        """The ids and entries in order of insertion, as they are when the iteration begins."""
-        from asyncio import sleep
-
-        for items in _slices(self.memory._memory.snapshot()):
-            for item in items:
-                yield item
-            await sleep(0)
-
-    async def get(self, id: int) -> TranslationMemoryEntry:
-        """As `TranslationMemory.get`."""
-        await take_turn()
-        return self.memory.get(id)
-
-    async def add(self, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> int:
-        """As `TranslationMemory.add`."""
-        await take_turn()
-        await _wait_for_room(self.memory._memory)
-        check_signal(signal)
-        if _is_long(entry):
-            return await on_thread(lambda flag: self.memory._memory.add(entry, flag))  # type: ignore[no-any-return]
-        return self.memory._memory.add(entry)
-
-    async def add_many(
-        self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None
-    ) -> range:
-        """As `TranslationMemory.add_many`."""
-        return await run_async(self.memory._add_many(entries, signal))
-
-    async def replace(
-        self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None
-    ) -> None:
-        """As `TranslationMemory.replace`."""
-        await take_turn()
-        await _wait_for_room(self.memory._memory)
-        check_signal(signal)
-        if _is_long(entry):
-            await on_thread(lambda flag: self.memory._memory.replace(id, entry, flag))
-        else:
-            self.memory._memory.replace(id, entry)
-
-    async def remove(self, id: int, *, signal: Signal | None = None) -> None:
-        """As `TranslationMemory.remove`."""
-        await take_turn()
-        self.memory.remove(id, signal=signal)
-
-    async def remove_many(self, ids: Iterable[int], *, signal: Signal | None = None) -> None:
-        """As `TranslationMemory.remove_many`."""
-        await run_async(self.memory._remove_many(ids, signal))
-
-    async def search(
-        self,
-        query: str,
-        *,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        domain: str | None = None,
-        namespace: str | None = None,
-        max_hits: int = 5,
-        min_score: float = 0.2,
-        signal: Signal | None = None,
-    ) -> list[TranslationMemoryHit]:
-        """As `TranslationMemory.search`."""
-        check_query(query)
-        options = check_options(
-            source_language, target_language, domain, namespace, max_hits, min_score
-        )
-        await take_turn()
-        check_signal(signal)
-        memory = self.memory._memory
-        found = None
-        if len(query) <= LONG:
-            found = memory.search_within(self._budget, query, options)
-            # In a memory so large that most searches take longer, few of them are begun in vain.
-            budget = self._budget / 2 if found is None else self._budget * 2
-            self._budget = min(max(budget, SEARCH / 16), SEARCH)
-        if found is None:
-            found = await on_thread(lambda flag: memory.search(query, options, flag, signal))
-        hits = found.hits(0, 0, _HITS)
-        return hits if len(hits) < _HITS else await run_async(_more_hits(found, 0, hits))
-
-    async def search_many(
-        self,
-        queries: Iterable[str],
-        *,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        domain: str | None = None,
-        namespace: str | None = None,
-        max_hits: int = 5,
-        min_score: float = 0.2,
-        threads: int | None = None,
-        signal: Signal | None = None,
-    ) -> list[list[TranslationMemoryHit]]:
-        """As `TranslationMemory.search_many`."""
-        options = check_options(
-            source_language, target_language, domain, namespace, max_hits, min_score
-        )
-        return await run_async(self.memory._search_many(queries, options, threads, signal))
-
-    async def search_arrays(
-        self,
-        queries: Iterable[str],
-        *,
-        source_language: str | None = None,
-        target_language: str | None = None,
-        domain: str | None = None,
-        namespace: str | None = None,
-        max_hits: int = 5,
-        min_score: float = 0.2,
-        threads: int | None = None,
-        signal: Signal | None = None,
-    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64]]:
-        """As `TranslationMemory.search_arrays`."""
-        options = check_options(
-            source_language, target_language, domain, namespace, max_hits, min_score
-        )
-        return await run_async(self.memory._search_arrays(queries, options, threads, signal))
-
-    def stats(self) -> MemoryStats:
-        """As `TranslationMemory.stats`."""
-        return self.memory.stats()
-
-
-def _is_long(entry: TranslationMemoryEntry) -> bool:
-    return (
-        isinstance(entry, TranslationMemoryEntry) and len(entry.source) + len(entry.target) > LONG
-    )
