@@ -188,3 +188,24 @@ def test_any_store_will_do():
     assert store.asked[:2] == ("按钮", "button")
     assert store.asked[2]["limit"] == 7
     assert "Low confidence" not in result.content
+
+
+def test_the_model_has_no_say_in_what_is_fixed():
+    notes = memory(
+        MemoryRecord("save the file", id="a", namespace="acme"),
+        MemoryRecord("save the file", id="b", namespace="rival"),
+    )
+
+    def found(source):
+        hits = gather(source, query="save the file").metadata["hits"]
+        return [hit["record"]["id"] for hit in hits]
+
+    source = lookup_dual_memory(notes, fixed={"namespace": "acme"})
+    assert "namespace" not in source.parameters["properties"]
+    assert "category" in source.parameters["properties"]
+    assert found(source) == ["a"]
+    with pytest.raises(InvalidValueError, match="'namespace' is not a known field"):
+        gather(source, query="save the file", namespace="rival")
+    assert found(lookup_dual_memory(notes, fixed={"namespace": None})) == ["a", "b"]
+    with pytest.raises(InvalidValueError, match="'limit' is not a known field"):
+        lookup_dual_memory(notes, fixed={"limit": "5"})

@@ -328,3 +328,48 @@ def test_hostile_text_takes_linear_work(piece):
         sys.setprofile(profile)
     assert len(result) == len(text)
     assert Counted.work < 20 * len(text)
+
+
+def test_the_model_has_no_say_in_what_is_fixed():
+    store = Recording()
+    source = lookup_memory(store, fixed={"namespace": "acme", "targetLanguage": "ko"})
+    assert "namespace" not in source.parameters["properties"]
+    assert "target_language" not in source.parameters["properties"]
+    assert "source_language" in source.parameters["properties"]
+    gather(source, query="a", source_language="en")
+    options = store.calls.pop()[1]
+    assert options["namespace"] == "acme"
+    assert options["target_language"] == "ko"
+    assert options["source_language"] == "en"
+    for name in ("namespace", "target_language", "targetLanguage"):
+        for value in ("rival", "", None):
+            with pytest.raises(InvalidValueError, match="not a known field") as caught:
+                gather(source, {"query": "a", name: value})
+            assert caught.value.code == "unknown_field"
+            assert "namespace" not in str(caught.value).partition("allowed")[2]
+    assert not store.calls
+
+
+def test_what_is_fixed_to_nothing_filters_nothing():
+    store = Recording()
+    source = lookup_memory(store, fixed={"namespace": None})
+    assert "namespace" not in source.parameters["properties"]
+    gather(source, query="a")
+    assert store.calls.pop()[1]["namespace"] is None
+    with pytest.raises(InvalidValueError, match="not a known field"):
+        gather(source, query="a", namespace="acme")
+
+
+@pytest.mark.parametrize(
+    ("fixed", "kind", "said"),
+    [
+        ({"query": "a"}, InvalidValueError, "'query' is not a known field"),
+        ({"max_hits": 5}, InvalidValueError, "'max_hits' is not a known field"),
+        ({"domain": 5}, InvalidTypeError, r"fixed\['domain'\] must be a str or None, not int"),
+        ({"domain": " "}, InvalidValueError, r"fixed\['domain'\] is empty"),
+        ("namespace", InvalidTypeError, "fixed must be a mapping, not str"),
+    ],
+)
+def test_refuses_to_fix_what_cannot_be_fixed(fixed, kind, said):
+    with pytest.raises(kind, match=said):
+        lookup_memory(Recording(), fixed=fixed)

@@ -102,7 +102,7 @@ class MemoryContextSource:
     )
     mode: Literal["passive"] = "passive"
 
-    __slots__ = ("_max_content_chars", "_max_hits", "_min_score", "_store")
+    __slots__ = ("_fixed", "_max_content_chars", "_max_hits", "_min_score", "_names", "_store")
 
     def __init__(
         self,
@@ -111,8 +111,11 @@ class MemoryContextSource:
         max_hits: int,
         min_score: float,
         max_content_chars: int,
+        fixed: Mapping[str, str | None],
     ) -> None:
         self._store = store
+        self._fixed = check_fixed(fixed, _FILTERS)
+        self._names = without(_PARAMETERS, self._fixed)
         self._max_hits = check_integer("max_hits", max_hits, least=1, most=_MOST_HITS)
         self._min_score = check_score("min_score", min_score)
         self._max_content_chars = check_integer("max_content_chars", max_content_chars, least=1)
@@ -120,7 +123,7 @@ class MemoryContextSource:
     @property
     def parameters(self) -> dict[str, Any]:
         """JSON Schema of what `gather` takes, with snake_case names. A copy."""
-        return deepcopy(_SCHEMA)
+        return schema_without(_SCHEMA, self._fixed)
 
     async def gather(
         self,
@@ -134,8 +137,8 @@ class MemoryContextSource:
         Args:
             params: What the model asked for, under snake_case (`max_hits`) or camelCase (`maxHits`)
                 names: `query`, and perhaps `source_language`, `target_language`, `domain`,
-                `namespace`, `max_hits` and `min_score`. A filter of white space only, and None for
-                anything but the query, count as not given.
+                `namespace`, `max_hits` and `min_score`, but for those that are fixed. A filter of
+                white space only, and None for anything but the query, count as not given.
             signal: Stops the lookup when it is set.
             **keywords: The same as `params`, instead of it.
 
@@ -158,7 +161,7 @@ class MemoryContextSource:
             raise InvalidTypeError(
                 f"params must be a mapping, not {type(params).__name__}", field="params"
             )
-        values = snake_case_keys(params, _PARAMETERS)
+        values = snake_case_keys(params, self._names)
         query = _text("query", values.get("query"))
         if query is None:
             raise InvalidValueError("query is missing", code="missing_field", field="query")
@@ -167,6 +170,7 @@ class MemoryContextSource:
             name: (_text(name, values.get(name)) or "").strip(WHITE_SPACE) or None
             for name in _FILTERS
         }
+        filters.update(self._fixed)
         max_hits, min_score = self._max_hits, self._min_score
         if (given := values.get("max_hits")) is not None:
             # In JSON, and so for models, 5.0 is an integer.
@@ -190,6 +194,7 @@ def lookup_memory(
     max_hits: int = 5,
     min_score: float = 0.2,
     max_content_chars: int = 4000,
+    fixed: Mapping[str, str | None] | None = None,
 ) -> MemoryContextSource:
     """A context source, for a model's tool, that finds earlier translations in `store`.
 
@@ -199,6 +204,9 @@ def lookup_memory(
         min_score: The lowest score of a hit when the model does not say; from 0 to 1.
         max_content_chars: The most characters (code points) of text for the model; longer text ends
             in `...`. The model has no say in it.
+        fixed: Filters that the model has no say in, such as `{"namespace": "acme"}`: they are not
+            among its parameters, and every lookup has them. With None for a value, all entries pass
+            that filter.
 
     Raises:
         InvalidTypeError: An argument has a wrong type.
@@ -210,8 +218,55 @@ def lookup_memory(
             field="store",
         )
     return MemoryContextSource(
-        store, max_hits=max_hits, min_score=min_score, max_content_chars=max_content_chars
+        store,
+        max_hits=max_hits,
+        min_score=min_score,
+        max_content_chars=max_content_chars,
+        fixed={} if fixed is None else fixed,
     )
+
+
+def check_fixed(fixed: Mapping[str, str | None], filters: tuple[str, ...]) -> dict[str, str | None]:
+    """A copy of the filters that are fixed.
+
+    Raises:
+        InvalidTypeError: Not a mapping, or a value is neither `str` nor None.
+        InvalidValueError: A key is not one of `filters` (`unknown_field`), or a value is white
+            space, which would filter nothing.
+    """
+    if not isinstance(fixed, Mapping):
+        raise InvalidTypeError(
+            f"fixed must be a mapping, not {type(fixed).__name__}", field="fixed"
+        )
+    checked = snake_case_keys(fixed, name_table(filters))
+    for name, value in checked.items():
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise InvalidTypeError(
+                f"fixed[{name!r}] must be a str or None, not {type(value).__name__}", field="fixed"
+            )
+        if not value.strip(WHITE_SPACE):
+            raise InvalidValueError(
+                f"fixed[{name!r}] is empty; it must have a character that is not white space, or "
+                "be None to filter nothing",
+                code="empty_text",
+                field="fixed",
+            )
+    return checked
+
+
+def without(names: Mapping[str, str], fixed: Mapping[str, str | None]) -> dict[str, str]:
+    """A `name_table` without the names that are fixed."""
+    return {key: name for key, name in names.items() if name not in fixed}
+
+
+def schema_without(schema: dict[str, Any], fixed: Mapping[str, str | None]) -> dict[str, Any]:
+    """A copy of a schema without the properties that are fixed."""
+    copy = deepcopy(schema)
+    for name in fixed:
+        del copy["properties"][name]
+    return copy
 
 
 def _text(name: str, value: Any) -> str | None:
@@ -223,10 +278,10 @@ def _text(name: str, value: Any) -> str | None:
 def _content(query: str, hits: list[TranslationMemoryHit], limit: int) -> str:
     """The text for the model."""
     if not query:
-        return _shortened("No translation memory matches found for an empty query.", limit)
+        return shortened("No translation memory matches found for an empty query.", limit)
     shown = neutralize_tags(query, limit)
     if not hits:
-        return _shortened(f"No translation memory matches found for: {shown}", limit)
+        return shortened(f"No translation memory matches found for: {shown}", limit)
     content = f"# Translation memory matches: {shown}\n"
     for number, hit in enumerate(hits, start=1):
         content += f"\n## {number}. Score: {_two_decimals(hit.score)}\n"
@@ -235,10 +290,10 @@ def _content(query: str, hits: list[TranslationMemoryHit], limit: int) -> str:
                 content += f"{label}: {neutralize_tags(value, limit)}\n"
         if len(content) > limit + 1:
             break
-    return _shortened(content[:-1], limit)
+    return shortened(content[:-1], limit)
 
 
-def _shortened(text: str, limit: int) -> str:
+def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: max(limit - 3, 0)] + "..."[:limit]
 
 

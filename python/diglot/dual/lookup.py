@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any, Literal
 
 from diglot._tags import neutralize_tags
@@ -11,7 +10,15 @@ from diglot.dual.recall import RecallHit, RecallResult
 from diglot.dual.record import STATUSES
 from diglot.dual.store import DualLanguageStore
 from diglot.errors import InvalidTypeError, InvalidValueError
-from diglot.lookup import ContextResult, _shortened, _text, _two_decimals
+from diglot.lookup import (
+    ContextResult,
+    _text,
+    _two_decimals,
+    check_fixed,
+    schema_without,
+    shortened,
+    without,
+)
 from diglot.model import name_table, snake_case_keys
 from diglot.store import WHITE_SPACE, Signal, check_integer, check_signal
 
@@ -72,17 +79,26 @@ class DualMemoryContextSource:
     )
     mode: Literal["passive"] = "passive"
 
-    __slots__ = ("_limit", "_max_content_chars", "_memory")
+    __slots__ = ("_fixed", "_limit", "_max_content_chars", "_memory", "_names")
 
-    def __init__(self, memory: DualLanguageStore, *, limit: int, max_content_chars: int) -> None:
+    def __init__(
+        self,
+        memory: DualLanguageStore,
+        *,
+        limit: int,
+        max_content_chars: int,
+        fixed: Mapping[str, str | None],
+    ) -> None:
         self._memory = memory
+        self._fixed = check_fixed(fixed, _FILTERS)
+        self._names = without(_PARAMETERS, self._fixed)
         self._limit = check_integer("limit", limit, least=1, most=_MOST_HITS)
         self._max_content_chars = check_integer("max_content_chars", max_content_chars, least=1)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """JSON Schema of what `gather` takes, with snake_case names. A copy."""
-        return deepcopy(_SCHEMA)
+        return schema_without(_SCHEMA, self._fixed)
 
     async def gather(
         self,
@@ -96,8 +112,8 @@ class DualMemoryContextSource:
         Args:
             params: What the model asked for, under snake_case (`query_en`) or camelCase (`queryEn`)
                 names: `query`, and perhaps `query_en`, `lang`, `category`, `namespace`,
-                `translation_status` and `limit`. White space only, and None for anything but the
-                query, count as not given.
+                `translation_status` and `limit`, but for those that are fixed. White space only,
+                and None for anything but the query, count as not given.
             signal: Stops the recall when it is set.
             **keywords: The same as `params`, instead of it.
 
@@ -121,13 +137,14 @@ class DualMemoryContextSource:
             raise InvalidTypeError(
                 f"params must be a mapping, not {type(params).__name__}", field="params"
             )
-        values = snake_case_keys(params, _PARAMETERS)
+        values = snake_case_keys(params, self._names)
         if _text("query", values.get("query")) is None:
             raise InvalidValueError("query is missing", code="missing_field", field="query")
         texts = {
             name: (_text(name, values.get(name)) or "").strip(WHITE_SPACE) or None
             for name in ("query", "query_en", *_FILTERS)
         }
+        texts.update(self._fixed)
         limit = self._limit
         if (given := values.get("limit")) is not None:
             # In JSON, and so for models, 5.0 is an integer.
@@ -138,7 +155,7 @@ class DualMemoryContextSource:
         if query is None:
             content = "No memories found for an empty query."
             return ContextResult(
-                _shortened(content, self._max_content_chars),
+                shortened(content, self._max_content_chars),
                 {"query": "", "hit_count": 0, "hits": []},
             )
         result = await self._memory.recall(
@@ -153,7 +170,11 @@ class DualMemoryContextSource:
 
 
 def lookup_dual_memory(
-    memory: DualLanguageStore, *, limit: int = 5, max_content_chars: int = 4000
+    memory: DualLanguageStore,
+    *,
+    limit: int = 5,
+    max_content_chars: int = 4000,
+    fixed: Mapping[str, str | None] | None = None,
 ) -> DualMemoryContextSource:
     """A context source, for a model's tool, that recalls notes from `memory`.
 
@@ -162,6 +183,9 @@ def lookup_dual_memory(
         limit: How many notes to return when the model does not say; from 1 to 50.
         max_content_chars: The most characters (code points) of text for the model; longer text ends
             in `...`. The model has no say in it.
+        fixed: Filters that the model has no say in, such as `{"namespace": "acme"}`: they are not
+            among its parameters, and every recall has them. With None for a value, all records pass
+            that filter.
 
     Raises:
         InvalidTypeError: An argument has a wrong type.
@@ -172,14 +196,19 @@ def lookup_dual_memory(
             f"memory must be a DualLanguageStore; {type(memory).__name__} has no method recall",
             field="memory",
         )
-    return DualMemoryContextSource(memory, limit=limit, max_content_chars=max_content_chars)
+    return DualMemoryContextSource(
+        memory,
+        limit=limit,
+        max_content_chars=max_content_chars,
+        fixed={} if fixed is None else fixed,
+    )
 
 
 def _content(result: RecallResult, limit: int) -> str:
     """The text for the model."""
     shown = neutralize_tags(result.query, limit)
     if not result.hits:
-        return _shortened(f"No memories found for: {shown}", limit)
+        return shortened(f"No memories found for: {shown}", limit)
     content = f"# Memories for: {shown}\n"
     if result.low_confidence:
         content += (
@@ -192,7 +221,7 @@ def _content(result: RecallResult, limit: int) -> str:
             content += f"{label}: {neutralize_tags(value, limit)}\n"
         if len(content) > limit + 1:
             break
-    return _shortened(content[:-1], limit)
+    return shortened(content[:-1], limit)
 
 
 def _lines(hit: RecallHit) -> list[tuple[str, str]]:
