@@ -9,6 +9,7 @@ from diglot.errors import (
     FormatError,
     InvalidTypeError,
     InvalidValueError,
+    MissingPackageError,
     UnknownEntryError,
     UnknownRecordError,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "InvalidValueError",
     "MemoryContextSource",
     "MemoryStats",
+    "MissingPackageError",
     "Signal",
     "TranslationMemory",
     "TranslationMemoryEntry",

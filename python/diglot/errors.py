@@ -17,6 +17,7 @@ programs can tell errors apart without reading messages:
 | `duplicate_id` | `InvalidValueError` | a record whose id another record has |
 | `inconsistent_fields` | `InvalidValueError` | fields of a record that do not agree |
 | `invalid_format` | `FormatError` | a file that does not hold what it should |
+| `missing_package` | `MissingPackageError` | a package of an extra that is not installed |
 | `aborted` | `AbortedError` | an operation whose `signal` was set; nothing was changed |
 """
 
@@ -28,6 +29,7 @@ __all__ = [
     "FormatError",
     "InvalidTypeError",
     "InvalidValueError",
+    "MissingPackageError",
     "UnknownEntryError",
     "UnknownRecordError",
 ]
@@ -112,6 +114,20 @@ class FormatError(DiglotError, ValueError):
         super().__init__(message, field=field)
         self.path = path
         self.line = line
+
+
+class MissingPackageError(DiglotError, ModuleNotFoundError):
+    """A package that this part needs is not installed. The message names the extra that brings it.
+
+    Attributes:
+        name: The package's import name.
+    """
+
+    code = "missing_package"
+
+    def __init__(self, message: str, *, name: str | None = None) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 class AbortedError(DiglotError):

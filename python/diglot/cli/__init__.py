@@ -9,7 +9,7 @@ listed in `_COMMANDS`.
 | 2 | an argument is wrong |
 | 3 | a file cannot be read |
 | 4 | a file does not hold what it should |
-| 5 | the packages of `diglot[cli]` are not installed |
+| 5 | the packages of `diglot[cli]`, or of another extra that the command needs, are not installed |
 | 130 | interrupted |
 """
 
@@ -21,11 +21,11 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module, metadata
 
-from diglot.errors import DiglotError, FormatError
+from diglot.errors import DiglotError, FormatError, MissingPackageError
 
 __all__ = ["main"]
 
-_COMMANDS = ["kpi", "lookup"]
+_COMMANDS = ["kpi", "lookup", "mcp"]
 
 _USAGE, _UNREADABLE, _FORMAT, _NOT_INSTALLED, _INTERRUPTED = 2, 3, 4, 5, 130
 
@@ -56,6 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return _fail(_INTERRUPTED, "interrupted")
+    except MissingPackageError as error:
+        return _fail(_NOT_INSTALLED, str(error))
     except FormatError as error:
         return _fail(_FORMAT, str(error))
     except OSError as error:

@@ -1,0 +1,128 @@
+"""`diglot mcp`: a memory as tools for models, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from types import FrameType
+
+from diglot import InMemoryTranslationMemoryStore
+from diglot.dual import DualLanguageMemory
+from diglot.errors import DiglotError
+
+_EPILOG = """\
+The client that starts the command speaks with it through standard input and output:
+  {"mcpServers": {"diglot": {"command": "diglot", "args": ["mcp", "memory.jsonl"]}}}
+With --http, clients connect to http://HOST:PORT/mcp instead.
+
+tools:
+  lookup-memory       earlier translations of similar texts (with STORE)
+  lookup-dual-memory  notes, whatever language they were written in (with --dual)
+  add-memory          adds a translation to STORE (with --write)
+
+The namespace is yours to choose: no tool has a parameter for it.
+
+examples:
+  diglot mcp memory.jsonl
+  diglot mcp memory.jsonl --dual notes.jsonl --namespace acme
+  diglot mcp memory.jsonl --http --port 8765
+  diglot mcp memory.jsonl --http --host 0.0.0.0 --allow-host tm.example.org
+
+exit status: 0 the client left or the command was told to stop, 2 wrong argument,
+3 unreadable file, or an address that cannot be listened on, 4 malformed file,
+5 packages are missing, 130 interrupted
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "mcp",
+        help="serve a memory to models over MCP",
+        description="Serves a memory as tools for models, over the Model Context Protocol.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("store", metavar="STORE", nargs="?", help="the translation memory")
+    parser.add_argument("--dual", metavar="RECORDS", help="a dual-language memory")
+    parser.add_argument("--write", action="store_true", help="let models add translations")
+    parser.add_argument("--namespace", metavar="N", help="find and add only in this namespace")
+    parser.add_argument(
+        "--max-content-chars",
+        metavar="C",
+        type=int,
+        default=4000,
+        help="the most characters of a result (default: %(default)s)",
+    )
+    parser.add_argument("--http", action="store_true", help="serve streamable HTTP")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--port", type=int, default=8765, help="the port; 0 is a free one (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a name by which other machines call it; needed with a --host that they can reach. "
+        "There are no passwords: put something in front that asks for one",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serves until the client leaves, or the process is told to stop."""
+    # What is wrong with the packages or the arguments is said before a large memory is read.
+    from diglot.mcp import is_loopback
+
+    if args.store is None and args.dual is None:
+        raise DiglotError("give a STORE, or --dual RECORDS")
+    if args.write:
+        raise DiglotError(f"--write: {args.store} is read-only; only a store can be added to")
+    if args.http and not is_loopback(args.host) and not args.allow_host:
+        raise DiglotError(
+            f"--host {args.host}: other machines can reach it, and whoever does may use the "
+            "memory; say --allow-host NAME, with the name they call it by, if that is wanted"
+        )
+    if args.http:
+        # Calls in flight are finished first.
+        signal.signal(signal.SIGTERM, _stop)
+    else:
+        # Python would wait for the thread that reads standard input, and so for the client.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    asyncio.run(_serve(args))
+    return 0
+
+
+async def _serve(args: argparse.Namespace) -> None:
+    from diglot.mcp import memory_server, serve_http, serve_stdio
+
+    store = dual = None
+    if args.store is not None:
+        store = await InMemoryTranslationMemoryStore.from_jsonl(args.store)
+    if args.dual is not None:
+        dual = await DualLanguageMemory.from_jsonl(args.dual)
+    server = memory_server(
+        store,
+        dual=dual,
+        writable=args.write,
+        namespace=args.namespace,
+        max_content_chars=args.max_content_chars,
+    )
+    if args.http:
+        await serve_http(server, args.host, args.port, hosts=args.allow_host, on_ready=_announce)
+    else:
+        await serve_stdio(server)
+
+
+def _announce(url: str) -> None:
+    sys.stderr.write(f"diglot: serving {url}\n")
+    sys.stderr.flush()
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    sys.exit(0)

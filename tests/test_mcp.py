@@ -1,0 +1,471 @@
+"""The MCP server, through the SDK's own client."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("mcp", reason="diglot[mcp] is not installed")
+
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import INVALID_PARAMS
+
+from diglot import (
+    InMemoryTranslationMemoryStore,
+    InvalidTypeError,
+    InvalidValueError,
+    TranslationMemoryEntry,
+)
+from diglot.dual import DualLanguageMemory, MemoryRecord
+from diglot.mcp import is_loopback, memory_server, serve_http
+
+ROOT = Path(__file__).parents[1]
+MEMORY = str(ROOT / "examples" / "memory.jsonl")
+QUERY = "Save your changes before you close the app."
+
+# Clients speak the newest version of the protocol, or greet the server first as older ones do.
+MODES = ["auto", "legacy"]
+
+
+@pytest.fixture(scope="session")
+def records(tmp_path_factory):
+    path = tmp_path_factory.mktemp("mcp") / "records.jsonl"
+    memory = DualLanguageMemory(
+        [
+            MemoryRecord(
+                "按下保存按钮以后文件会写到磁盘",
+                id="m-1",
+                text_en="The file is written when the save button is hit",
+                namespace="acme",
+            ),
+            MemoryRecord("The invoice is sent on Fridays", id="m-2", namespace="rival"),
+        ]
+    )
+    memory.sync.to_jsonl(path)
+    return str(path)
+
+
+def stdio(*arguments):
+    """What starts the command and speaks with it through its standard input and output."""
+    return StdioServerParameters(command=sys.executable, args=["-m", "diglot", "mcp", *arguments])
+
+
+@contextmanager
+def process(*arguments):
+    """The command as a server; gives its URL."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "diglot", "mcp", *arguments, "--http", "--port", "0"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        line = server.stderr.readline()
+        assert line.startswith("diglot: serving http://127.0.0.1:"), line + server.stderr.read()
+        yield line.split()[-1]
+    finally:
+        server.terminate()
+        out, err = server.communicate(timeout=30)
+    assert (server.returncode, out) == (0, "")
+    # What it refused is all there is to say.
+    assert all(line.startswith(("Invalid Host", "Invalid Origin")) for line in err.splitlines())
+
+
+@pytest.fixture(scope="module")
+def url(records):
+    with process(MEMORY, "--dual", records, "--namespace", "acme") as url:
+        yield url
+
+
+def run(server, talk, mode="auto"):
+    """What a conversation with a server comes to."""
+
+    async def converse():
+        async with Client(server, mode=mode) as client:
+            try:
+                return await talk(client), None
+            except MCPError as error:  # Raised in here, it would come out in groups of groups.
+                return None, error
+
+    result, error = asyncio.run(converse())
+    if error is not None:
+        raise error
+    return result
+
+
+def call(server, name, arguments=None, mode="auto"):
+    return run(server, lambda client: client.call_tool(name, arguments), mode)
+
+
+def failure(result):
+    """The text of a result that says that the tool failed."""
+    assert result.is_error
+    assert result.structured_content is None
+    (content,) = result.content
+    return content.text
+
+
+ENTRIES = [
+    TranslationMemoryEntry("Save changes", "변경 사항 저장", "en", "ko", "ui", "acme"),
+    TranslationMemoryEntry("Save changes", "변경사항을 저장", "en", "ko", "ui", "rival"),
+    TranslationMemoryEntry("Save changes", "変更を保存", "en", "ja", "ui", "acme"),
+]
+
+
+@pytest.fixture
+def store():
+    return InMemoryTranslationMemoryStore(ENTRIES)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_looks_up_over_stdio(mode):
+    async def talk(client):
+        tools = (await client.list_tools()).tools
+        arguments = {"query": QUERY, "maxHits": 1, "target_language": "ko"}
+        return tools, await client.call_tool("lookup-memory", arguments)
+
+    (tool,), result = run(stdio(MEMORY), talk, mode)
+    assert tool.name == "lookup-memory"
+    assert tool.title
+    assert tool.annotations.read_only_hint is True
+    assert tool.annotations.idempotent_hint is True
+    assert tool.annotations.open_world_hint is False
+    assert list(tool.input_schema["properties"]) == [
+        "query",
+        "source_language",
+        "target_language",
+        "domain",
+        "max_hits",
+        "min_score",
+    ]
+    assert tool.input_schema["required"] == ["query"]
+    (content,) = result.content
+    assert content.text.startswith(f"# Translation memory matches: {QUERY}\n\n## 1. Score: 0.88\n")
+    assert "창을 닫기 전에 변경 사항을 저장하세요." in content.text
+    assert result.structured_content["hit_count"] == 1
+    assert result.structured_content["truncated"] is False
+    (hit,) = result.structured_content["hits"]
+    assert hit["entry"]["target"] == "창을 닫기 전에 변경 사항을 저장하세요."
+    assert not result.is_error
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_looks_up_over_http(url, mode):
+    async def talk(client):
+        tools = (await client.list_tools()).tools
+        notes = await client.call_tool(
+            "lookup-dual-memory", {"query": "file is written when the save button"}
+        )
+        return tools, notes, await client.call_tool("lookup-memory", {"query": QUERY})
+
+    tools, notes, nothing = run(url, talk, mode)
+    assert [tool.name for tool in tools] == ["lookup-memory", "lookup-dual-memory"]
+    assert not any("namespace" in json.dumps(tool.input_schema) for tool in tools)
+    assert all(tool.annotations.read_only_hint for tool in tools)
+    (hit,) = notes.structured_content["hits"]
+    assert hit["record"]["id"] == "m-1"
+    assert notes.structured_content["fallback_used"] is True
+    assert "Text: 按下保存按钮以后文件会写到磁盘" in notes.content[0].text
+    # The memory's entries are of another namespace than the one that is served.
+    assert nothing.structured_content == {"hit_count": 0, "hits": [], "truncated": False}
+
+
+def test_serves_many_calls_at_once(url):
+    async def talk(client):
+        queries = [f"The file number {number} is written" for number in range(40)]
+        calls = [client.call_tool("lookup-dual-memory", {"query": query}) for query in queries]
+        return queries, await asyncio.gather(*calls)
+
+    queries, results = run(url, talk)
+    for query, result in zip(queries, results, strict=True):
+        assert query in result.content[0].text
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (None, "query is missing"),
+        ({"query": 5}, "query must be a str, not int"),
+        ({"query": "a", "max_hits": 51}, "max_hits is 51; it must be from 1 to 50"),
+        ({"query": "a", "max_hits": 0}, "max_hits is 0; it must be from 1 to 50"),
+        ({"query": "a", "min_score": 1.5}, "min_score is 1.5; it must be a number from 0 to 1"),
+        ({"query": "a", "namespace": "rival"}, "'namespace' is not a known field; allowed are"),
+        ({"query": "a", "maxContentChars": 9}, "'maxContentChars' is not a known field"),
+    ],
+)
+def test_bad_arguments_are_errors_of_the_tool(store, mode, arguments, said):
+    server = memory_server(store, namespace="acme")
+    assert said in failure(call(server, "lookup-memory", arguments, mode))
+
+
+def test_bad_arguments_are_errors_of_the_tool_over_http(url):
+    arguments = {"query": "a", "namespace": "rival"}
+    for name in ("lookup-memory", "lookup-dual-memory"):
+        assert "'namespace' is not a known field" in failure(call(url, name, arguments))
+    assert failure(call(url, "lookup-dual-memory", {"query": "a", "limit": 99})) == (
+        "limit is 99; it must be from 1 to 50"
+    )
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol(store):
+    for name in ("lookup", "add-memory", "lookup-dual-memory"):
+        with pytest.raises(MCPError, match="unknown tool; there are lookup-memory") as caught:
+            call(memory_server(store), name, {})
+        assert caught.value.code == INVALID_PARAMS
+
+
+def test_finds_only_what_is_of_the_namespace(store):
+    def targets(namespace):
+        result = call(
+            memory_server(store, namespace=namespace), "lookup-memory", {"query": "Save changes"}
+        )
+        return [hit["entry"]["target"] for hit in result.structured_content["hits"]]
+
+    assert targets("acme") == ["변경 사항 저장", "変更を保存"]
+    assert targets("rival") == ["변경사항을 저장"]
+    assert targets("nobody") == []
+    assert targets(None) == [entry.target for entry in ENTRIES]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_adds_where_that_is_allowed(store, mode):
+    server = memory_server(store, writable=True, namespace="acme")
+
+    async def talk(client):
+        tool = (await client.list_tools()).tools[-1]
+        added = await client.call_tool(
+            "add-memory",
+            {
+                "source": "Quit",
+                "target": "종료",
+                "targetLanguage": "ko",
+                "domain": " ",
+                "notes": None,
+            },
+        )
+        return tool, added, await client.call_tool("lookup-memory", {"query": "Quit"})
+
+    tool, added, found = run(server, talk, mode)
+    assert tool.name == "add-memory"
+    assert tool.annotations.read_only_hint is False
+    assert tool.annotations.destructive_hint is False
+    assert "namespace" not in tool.input_schema["properties"]
+    assert added.structured_content == {"added": 1}
+    (hit,) = found.structured_content["hits"]
+    entry = hit["entry"]
+    assert entry.pop("created_at")
+    assert entry == {
+        "source": "Quit",
+        "target": "종료",
+        "target_language": "ko",
+        "namespace": "acme",
+        "metadata": {"translation_source": "llm"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"source": "a"}, "target is missing"),
+        ({"source": None, "target": "b"}, "source is missing"),
+        ({"source": " ", "target": "b"}, "source is empty"),
+        ({"source": "a", "target": 5}, "target must be a str"),
+        ({"source": "a", "target": "b", "notes": 5}, "notes must be a str"),
+        ({"source": "a", "target": "b", "namespace": "rival"}, "'namespace' is not a known field"),
+        ({"source": "a", "target": "b", "metadata": {}}, "'metadata' is not a known field"),
+    ],
+)
+def test_adds_nothing_that_is_wrong(store, arguments, said):
+    server = memory_server(store, writable=True, namespace="acme")
+    assert said in failure(call(server, "add-memory", arguments))
+    assert len(store) == len(ENTRIES)
+
+
+@pytest.mark.parametrize("limit", [1, 60, 400, 100_000])
+def test_results_are_bounded(limit):
+    entries = [TranslationMemoryEntry("Save changes", "変" * 90, notes="<x>" * 9)] * 20
+    server = memory_server(InMemoryTranslationMemoryStore(entries), max_content_chars=limit)
+    result = call(server, "lookup-memory", {"query": "Save changes", "max_hits": 20})
+    assert len(result.content[0].text) <= limit
+    assert "<x>" not in result.content[0].text
+    found = result.structured_content
+    assert sum(len(json.dumps(hit, ensure_ascii=False)) for hit in found["hits"]) <= limit
+    assert found["hit_count"] == 20
+    assert found["truncated"] == (limit < 100_000)
+    assert len(found["hits"]) == {1: 0, 60: 0, 400: 1}.get(limit, 20)
+    assert len(failure(call(server, "lookup-memory", {"x" * 5000: 1}))) <= limit
+
+
+def test_what_goes_wrong_inside_is_logged_and_not_told(caplog):
+    class Broken:
+        async def search(self, query, **options):
+            raise RuntimeError("the password is 12345")
+
+    result = call(memory_server(Broken()), "lookup-memory", {"query": "a"})
+    assert "12345" not in failure(result)
+    assert "12345" in caplog.text
+
+
+def test_a_call_that_is_given_up_stops_its_search():
+    started, stopped = asyncio.Event(), asyncio.Event()
+
+    class Endless:
+        async def search(self, query, **options):
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopped.set()
+
+    async def talk(client):
+        lookup = asyncio.create_task(client.call_tool("lookup-memory", {"query": "a"}))
+        await started.wait()
+        lookup.cancel()
+        await asyncio.wait_for(stopped.wait(), 30)
+
+    run(memory_server(Endless()), talk, "legacy")
+
+
+def test_needs_something_to_serve(store):
+    with pytest.raises(InvalidValueError, match="a store or a dual-language memory is needed"):
+        memory_server()
+    with pytest.raises(InvalidValueError, match="writable needs a store"):
+        memory_server(dual=DualLanguageMemory(), writable=True)
+    with pytest.raises(InvalidValueError, match=r"fixed\['namespace'\] is empty"):
+        memory_server(store, namespace=" ")
+    with pytest.raises(InvalidTypeError, match="max_content_chars must be an int"):
+        memory_server(store, max_content_chars="9")
+
+
+def post(url, **headers):
+    """The status of a request as no well-behaved client makes it."""
+    parts = urlsplit(url)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=30)
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    always = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    try:
+        connection.request("POST", parts.path, json.dumps(body), {**always, **headers})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_web_pages_cannot_reach_it_by_a_name_of_their_own(url):
+    port = urlsplit(url).port
+    assert post(url) == 200
+    assert post(url, Host=f"localhost:{port}", Origin=f"http://localhost:{port}") == 200
+    for host in ("evil.example", f"evil.example:{port}", f"localhost.evil.example:{port}"):
+        assert post(url, Host=host) == 421
+    for origin in ("http://evil.example", "null", f"http://127.0.0.1.evil.example:{port}"):
+        assert post(url, Origin=origin) == 403
+
+
+def test_hosts_that_are_named_are_let_in():
+    with process(MEMORY, "--allow-host", "tm.example.org") as url:
+        assert post(url, Host="tm.example.org") == 200
+        assert post(url, Host="tm.example.org:8443", Origin="https://tm.example.org:8443") == 200
+        assert post(url, Host="localhost") == 200
+        assert post(url, Host="other.example.org") == 421
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.0.2.1", False),
+        ("localhost.example.org", False),
+        ("", False),
+    ],
+)
+def test_knows_which_addresses_are_of_this_machine(host, loopback):
+    assert is_loopback(host) == loopback
+
+
+def test_listens_elsewhere_only_if_told_to(store):
+    with pytest.raises(InvalidValueError, match="can be reached from other machines"):
+        asyncio.run(serve_http(memory_server(store), "0.0.0.0"))
+
+
+def command(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "diglot", "mcp", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ([], 2, "give a STORE, or --dual RECORDS"),
+        ([MEMORY, "--write"], 2, "memory.jsonl is read-only"),
+        ([MEMORY, "--http", "--host", "0.0.0.0"], 2, "--host 0.0.0.0: other machines can reach it"),
+        ([MEMORY, "--namespace", " "], 2, "fixed['namespace'] is empty"),
+        ([MEMORY, "--max-content-chars", "0"], 2, "max_content_chars is 0"),
+        (["/nowhere.jsonl"], 3, "/nowhere.jsonl: No such file or directory"),
+        (["--dual", MEMORY], 4, "memory.jsonl:1: "),
+    ],
+)
+def test_says_what_is_wrong_with_the_command(arguments, status, said):
+    done = command(*arguments)
+    assert done.returncode == status
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_ends_when_the_client_leaves():
+    done = command(MEMORY)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_ends_when_it_is_told_to(number):
+    greeting = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-m", "diglot", "mcp", MEMORY]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as server:
+        server.stdin.write(json.dumps(greeting).encode() + b"\n")
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["result"]["protocolVersion"] == "2025-06-18"
+        server.send_signal(number)
+        assert server.wait(timeout=30) == -number
+        assert server.stderr.read() == b""
+
+
+def test_says_which_packages_are_missing():
+    code = (
+        "import sys; sys.modules['mcp'] = None\n"
+        "from diglot.cli import main\n"
+        f"sys.exit(main(['mcp', {MEMORY!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 5
+    assert done.stderr == (
+        "diglot: diglot.mcp needs the package mcp; install it with: pip install 'diglot[mcp]'\n"
+    )
