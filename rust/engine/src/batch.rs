@@ -76,14 +76,19 @@ impl Batch {
             return Err(Error::IdTaken { id: number, least: self.end });
         }
         let normalized = checked(&entry)?;
-        if self.builders.last().is_none_or(|builder| !builder.has_room(&entry, &normalized)) {
+        self.push_checked(number, &entry, &normalized);
+        Ok(())
+    }
+
+    /// Copies an entry whose normalized source is known, under a number above all others.
+    fn push_checked(&mut self, number: EntryId, entry: &EntryRef<'_>, normalized: &str) {
+        if self.builders.last().is_none_or(|builder| !builder.has_room(entry, normalized)) {
             self.builders.push(SegmentBuilder::default());
         }
         let builder = self.builders.last_mut().expect("one was just added if there was none");
-        builder.push(number, &entry, &normalized);
+        builder.push(number, entry, normalized);
         self.len += 1;
         self.end = number + 1;
-        Ok(())
     }
 
     /// How many entries it holds.
@@ -109,6 +114,65 @@ impl Batch {
             at = at.saturating_sub(builder.len());
             found
         })
+    }
+
+    /// Whether an entry has this normalized source.
+    pub(crate) fn has_row(&self, normalized: &str) -> bool {
+        self.builders.iter().any(|builder| builder.find_row(normalized).is_some())
+    }
+
+    /// The distinct normalized sources, each with its entries in order and their places.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&str, Vec<(usize, EntryRef<'_>)>)> {
+        let mut first = 0;
+        let parts: Vec<_> = self
+            .builders
+            .iter()
+            .map(|builder| {
+                let part = (first, builder, builder.by_row());
+                first += builder.len();
+                part
+            })
+            .collect();
+        let of_row = move |normalized: &str, from: usize| {
+            let mut entries = Vec::new();
+            for (first, builder, (starts, places)) in &parts[from..] {
+                let Some(row) = builder.find_row(normalized) else { continue };
+                let places = &places[starts[row as usize] as usize..starts[row as usize + 1] as usize];
+                entries.extend(places.iter().map(|place| {
+                    let (_, entry, _) = builder.get(*place as usize).expect("a row has places of entries");
+                    (first + *place as usize, entry)
+                }));
+            }
+            entries
+        };
+        self.builders
+            .iter()
+            .enumerate()
+            .flat_map(|(number, builder)| {
+                let before = &self.builders[..number];
+                let new = |text: &&str| before.iter().all(|builder| builder.find_row(text).is_none());
+                builder.texts().filter(new).map(move |text| (number, text))
+            })
+            .map(move |(number, text)| (text, of_row(text, number)))
+    }
+
+    /// A batch of some of the entries, given by their new numbers, ascending, and their places.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`].
+    pub(crate) fn pick(
+        &self,
+        picked: impl Iterator<Item = (EntryId, usize)>,
+        control: Control<'_>,
+    ) -> Result<Batch> {
+        let mut batch = Batch::new();
+        let mut pace = Pace::default();
+        for (number, at) in picked {
+            let (_, entry, normalized) = self.get(at).expect("a place of an entry");
+            pace.step(normalized.len(), control)?;
+            batch.push_checked(number, &entry, normalized);
+        }
+        Ok(batch)
     }
 
     /// Does the work of making the entries searchable (the long part of an add), on all cores.
@@ -167,6 +231,22 @@ impl Prepared {
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Adds `by` to the numbers from `from` on.
+    pub(crate) fn shift(&mut self, from: EntryId, by: EntryId) {
+        let shift = |id: &mut EntryId| {
+            if *id >= from {
+                *id += by;
+            }
+        };
+        match &mut self.parts {
+            Parts::Live(entries) => entries.iter_mut().for_each(|entry| shift(&mut entry.id)),
+            Parts::Segments(segments) => segments.iter_mut().for_each(|segment| segment.renumber(shift)),
+        }
+        if self.end > from {
+            self.end += by;
+        }
     }
 
     /// One more than the highest number.

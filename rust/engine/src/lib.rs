@@ -13,7 +13,8 @@
 //!   the best rows of one segment, `topk` keeps the best hits.
 //! - `segment` holds entries that no longer change, `live` those just added,
 //!   `removed` what was removed of them, `fields` what filters need.
-//! - `batch` is what is on its way into a memory.
+//! - `batch` is what is on its way into a memory, `duplicates` says what of it
+//!   is there already.
 //! - `memory` puts them together, `background` turns live parts into segments
 //!   and merges segments.
 //! - [`jsonl`] reads memories kept as JSON Lines.
@@ -22,6 +23,7 @@ mod arena;
 mod background;
 mod batch;
 mod control;
+mod duplicates;
 mod entry;
 mod error;
 mod features;
@@ -41,6 +43,7 @@ mod topk;
 
 pub use batch::{Batch, Prepared};
 pub use control::Control;
+pub use duplicates::{Change, Outcome, Policy};
 pub use entry::{EntryId, EntryRef, Filter, MOST_ID};
 pub use error::{Error, MOST_TEXT_BYTES, Result};
 #[doc(hidden)]

@@ -207,6 +207,8 @@ pub struct Snapshot {
     next_id: EntryId,
     /// How often entries were added, replaced or removed until now.
     changes: u64,
+    /// How many entries were replaced or removed until now.
+    edits: u64,
 }
 
 /// One part of a snapshot.
@@ -271,7 +273,14 @@ impl<'a> PartRef<'a> {
 
 impl Snapshot {
     fn empty() -> Snapshot {
-        Snapshot { sealed: Arc::default(), lives: vec![LivePart::new()], len: 0, next_id: 0, changes: 0 }
+        Snapshot {
+            sealed: Arc::default(),
+            lives: vec![LivePart::new()],
+            len: 0,
+            next_id: 0,
+            changes: 0,
+            edits: 0,
+        }
     }
 
     /// The same entries in other parts.
@@ -281,13 +290,14 @@ impl Snapshot {
 
     /// What a change starts from.
     fn to_change(&self) -> Snapshot {
-        let Snapshot { sealed, lives, len, next_id, changes } = self;
+        let Snapshot { sealed, lives, len, next_id, changes, edits } = self;
         Snapshot {
             sealed: sealed.clone(),
             lives: lives.clone(),
             len: *len,
             next_id: *next_id,
             changes: changes + 1,
+            edits: *edits,
         }
     }
 
@@ -306,7 +316,7 @@ impl Snapshot {
             Parts::Segments(segments) => {
                 let sealed = Arc::make_mut(&mut self.sealed);
                 for mut segment in segments {
-                    segment.number_from(first);
+                    segment.renumber(|id| *id += first);
                     sealed.push(SealedPart { segment: Arc::new(segment), removed: Removed::default() });
                 }
             }
@@ -333,6 +343,7 @@ impl Snapshot {
             self.lives[part - sealed].remove(at);
         }
         self.len -= 1;
+        self.edits += 1;
         Ok(())
     }
 
@@ -360,6 +371,11 @@ impl Snapshot {
     /// The id that the next entry gets: one more than the highest so far.
     pub fn next_id(&self) -> EntryId {
         self.next_id
+    }
+
+    /// How many entries were replaced or removed until now.
+    pub(crate) fn edits(&self) -> u64 {
+        self.edits
     }
 
     /// The part and place of an entry.
@@ -649,6 +665,31 @@ impl Memory {
         Ok(true)
     }
 
+    /// As [`Memory::apply`], to a memory that may have other entries than it had when it was `seen`: new ids, those from
+    /// its next id on, are moved past the ids given since. Returns them. `commit` is called before it is done.
+    pub(crate) fn apply_in_turn(
+        &self,
+        writer: &mut Writer,
+        seen: &Snapshot,
+        removed: &[EntryId],
+        mut added: Prepared,
+        commit: impl FnOnce() -> Result<()>,
+    ) -> Result<Range<EntryId>> {
+        let now = self.shared.snapshot.load();
+        added.shift(seen.next_id, now.next_id - seen.next_id);
+        let end = end_of_ids(0, &added)?.max(now.next_id);
+        let mut next = now.to_change();
+        for &id in removed {
+            next.remove(id)?;
+        }
+        commit()?;
+        if !(removed.is_empty() && added.is_empty()) {
+            next.add(0, added);
+            self.store(writer, next);
+        }
+        Ok(now.next_id..end)
+    }
+
     /// Removes entries; all or nothing.
     ///
     /// # Errors
@@ -767,7 +808,7 @@ impl Memory {
     }
 
     /// The writer's lock, once background work is not too far behind.
-    fn writer_with_room(&self) -> MutexGuard<'_, Writer> {
+    pub(crate) fn writer_with_room(&self) -> MutexGuard<'_, Writer> {
         let mut writer = self.shared.lock();
         while writer.sealing && self.shared.snapshot.load().lives.len() > WAITING {
             writer = self.shared.progress.wait(writer).unwrap_or_else(PoisonError::into_inner);

@@ -180,9 +180,9 @@ impl Segment {
         self.entries.get(at)
     }
 
-    /// Adds an id to all ids.
-    pub(crate) fn number_from(&mut self, first: EntryId) {
-        self.entries.ids.iter_mut().for_each(|id| *id += first);
+    /// Changes all ids, which stay in order.
+    pub(crate) fn renumber(&mut self, change: impl Fn(&mut EntryId)) {
+        self.entries.ids.iter_mut().for_each(change);
     }
 
     /// Bytes of the largest arena.
@@ -316,11 +316,7 @@ impl SegmentBuilder {
     pub(crate) fn push(&mut self, id: EntryId, entry: &EntryRef<'_>, normalized: &str) {
         debug_assert!(self.entries.ids.last().is_none_or(|last| *last < id));
         let hash = hash::bytes(normalized.as_bytes());
-        let texts = &self.texts;
-        let row = self
-            .row_index
-            .find(hash, |row| self.row_hash[row as usize] == hash && texts.get(row) == normalized);
-        let row = row.unwrap_or_else(|| {
+        let row = self.find_hashed(hash, normalized).unwrap_or_else(|| {
             let row = self.texts.push(normalized);
             self.row_index.insert(hash, row, |row| self.row_hash[row as usize]);
             self.row_hash.push(hash);
@@ -352,6 +348,26 @@ impl SegmentBuilder {
         self.other += other_bytes(entry);
         let arenas = [&self.texts, &self.entries.sources, &self.entries.targets].map(Arena::text_len);
         self.largest = arenas.into_iter().fold(self.other, usize::max);
+    }
+
+    fn find_hashed(&self, hash: u64, normalized: &str) -> Option<u32> {
+        let same = |row| self.row_hash[row as usize] == hash && self.texts.get(row) == normalized;
+        self.row_index.find(hash, same)
+    }
+
+    /// The row with this normalized source.
+    pub(crate) fn find_row(&self, normalized: &str) -> Option<u32> {
+        self.find_hashed(hash::bytes(normalized.as_bytes()), normalized)
+    }
+
+    /// The normalized sources of the rows.
+    pub(crate) fn texts(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.texts.len() as u32).map(|row| self.texts.get(row))
+    }
+
+    /// For each row where the places of its entries start in the second list.
+    pub(crate) fn by_row(&self) -> (Vec<u32>, Vec<u32>) {
+        by_row(&self.entries.row_of, self.texts.len())
     }
 
     /// How many entries it holds.
@@ -427,19 +443,7 @@ impl SegmentBuilder {
         entries.row_of.shrink_to_fit();
         control.check()?;
 
-        let mut row_starts = vec![0u32; rows + 1];
-        entries.row_of.iter().for_each(|row| row_starts[*row as usize + 1] += 1);
-        for row in 0..rows {
-            row_starts[row + 1] += row_starts[row];
-        }
-        let mut next = row_starts.clone();
-        let mut row_entries = vec![0u32; entries.row_of.len()];
-        for (entry, row) in entries.row_of.iter().enumerate() {
-            let place = &mut next[*row as usize];
-            row_entries[*place as usize] = entry as u32;
-            *place += 1;
-        }
-        drop(next);
+        let (row_starts, row_entries) = by_row(&entries.row_of, rows);
         let row_first = row_starts[..rows].iter().map(|start| row_entries[*start as usize]).collect();
 
         let trigrams = Postings::build(
@@ -476,6 +480,23 @@ impl SegmentBuilder {
             fields,
         })
     }
+}
+
+/// For each row where its entries start in the second list, which has them in insertion order.
+fn by_row(row_of: &[u32], rows: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0u32; rows + 1];
+    row_of.iter().for_each(|row| starts[*row as usize + 1] += 1);
+    for row in 0..rows {
+        starts[row + 1] += starts[row];
+    }
+    let mut next = starts.clone();
+    let mut entries = vec![0u32; row_of.len()];
+    for (entry, row) in row_of.iter().enumerate() {
+        let place = &mut next[*row as usize];
+        entries[*place as usize] = entry as u32;
+        *place += 1;
+    }
+    (starts, entries)
 }
 
 /// For each row a number that is the same for rows whose entries have the same languages: of the first entry's source,

@@ -3,6 +3,7 @@
 
 mod apply;
 mod cancellation;
+mod duplicates;
 mod hostile;
 mod layouts;
 mod model;
