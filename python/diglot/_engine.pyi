@@ -18,8 +18,13 @@ __all__ = [
     "Snapshot",
     "__version__",
     "check_entry",
+    "count_pairs",
+    "dedupe",
+    "find_duplicates",
+    "merge",
     "normalize",
     "read_jsonl",
+    "resolve",
     "similarity",
     "tokens",
     "trigrams",
@@ -30,6 +35,10 @@ __version__: Final[str]
 # source_language, target_language, domain, namespace, max_hits, min_score; as
 # `diglot.store.SearchOptions` has them.
 _Options: TypeAlias = tuple[str | None, str | None, str | None, str | None, int, float]
+
+# For a pair of languages (source, target), how many entries were added, were duplicates, took the
+# place of others; and how many entries of the memory were removed.
+_Counts: TypeAlias = tuple[str | None, str | None, int, int, int, int]
 
 def normalize(text: str, /) -> str:
     """The form in which texts are compared: NFKC, lower case, white space trimmed and folded.
@@ -115,6 +124,9 @@ class Ids:
             InvalidTypeError: An item is no integer; `position` says which.
             UnknownEntryError: An item is a number that no entry can have.
         """
+
+    def list(self, start: int, stop: int) -> list[int]:
+        """Those in a range of places, as far as there are any."""
 
     def __len__(self) -> int: ...
 
@@ -323,3 +335,50 @@ def read_jsonl(
         FormatError: A line is no entry, or the compressed data is damaged.
         AbortedError: `flag` or `signal` was set.
     """
+
+def count_pairs(batch: Batch) -> list[_Counts]:
+    """How many entries of a batch there are of each pair of languages, counted as added."""
+
+def resolve(
+    batch: Batch,
+    memory: Snapshot,
+    policy: str,
+    flag: CancelFlag | None = None,
+    signal: Signal | None = None,
+) -> tuple[Ids, Batch, list[_Counts]]:
+    """What becomes of the entries of a batch in a state of a memory: the ids to remove there, a
+    batch of entries numbered by their ids, and counts. The batch was absorbed, not prepared, and
+    stays as it is.
+
+    `Memory.apply` does it, once the new batch is prepared.
+
+    Args:
+        policy: `keep`, `skip`, `replace` or `newest`.
+    """
+
+def find_duplicates(
+    memory: Snapshot,
+    policy: str,
+    flag: CancelFlag | None = None,
+    signal: Signal | None = None,
+) -> tuple[Ids, list[_Counts]]:
+    """The ids of the entries of a memory that are duplicates, ascending, and counts."""
+
+def merge(
+    memory: Memory,
+    batch: Batch,
+    policy: str,
+    flag: CancelFlag | None = None,
+    signal: Signal | None = None,
+) -> list[_Counts]:
+    """Adds a batch, which was absorbed, not prepared, to a memory, all at once and as if no other
+    writer had been at work from beginning to end.
+    """
+
+def dedupe(
+    memory: Memory,
+    policy: str,
+    flag: CancelFlag | None = None,
+    signal: Signal | None = None,
+) -> list[_Counts]:
+    """Removes the entries of a memory that are duplicates, all at once."""

@@ -40,6 +40,9 @@ _ENTRY = 64
 # Ids that are removed on an event loop.
 _FEW = 1000
 
+# What became of the entries of a pair of languages, as `_engine.merge` returns it.
+_Counts = tuple["str | None", "str | None", int, int, int, int]
+
 # Cells of arrays, and hits, that are made at a time.
 _CELLS = 32768
 _HITS = 256
@@ -63,8 +66,9 @@ def _more_hits(
 class SyncMemory:
     """A memory over the engine, for synchronous code.
 
-    Changes are made by the steps `_add`, `_replace`, `_remove`, `_remove_many` and `_add_batch`. A
-    memory that is kept elsewhere, too, has its own, and says in `_news` what it has to read first.
+    Changes are made by the steps `_add`, `_replace`, `_remove`, `_remove_many`, `_add_batch`,
+    `_merge` and `_dedupe`. A memory that is kept elsewhere, too, has its own, and says in `_news`
+    what it has to read first.
     """
 
     __slots__ = ("__weakref__", "_memory")
@@ -173,6 +177,21 @@ class SyncMemory:
             yield lambda flag: self._memory.wait_for_room()
         check_signal(signal)
         return range(*self._memory.publish(batch))
+
+    def _merge(
+        self, batch: _engine.Batch, policy: str, signal: Signal | None
+    ) -> Steps[list[_Counts]]:
+        """Adds what was absorbed, and does with duplicates what a policy says."""
+        if policy != "keep":
+            return (yield lambda flag: _engine.merge(self._memory, batch, policy, flag, signal))  # type: ignore[no-any-return]
+        counts = yield lambda flag: _engine.count_pairs(batch)
+        yield lambda flag: batch.prepare(flag, signal)
+        yield from self._add_batch(batch, signal)
+        return counts  # type: ignore[no-any-return]
+
+    def _dedupe(self, policy: str, signal: Signal | None) -> Steps[list[_Counts]]:
+        """Removes the entries that are duplicates of others."""
+        return (yield lambda flag: _engine.dedupe(self._memory, policy, flag, signal))  # type: ignore[no-any-return]
 
     def replace(
         self, id: int, entry: TranslationMemoryEntry, *, signal: Signal | None = None

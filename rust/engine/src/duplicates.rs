@@ -71,6 +71,13 @@ pub struct Change {
 }
 
 impl Batch {
+    /// How many entries there are of each pair of languages, all of them as added.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        let mut counts = Counts::default();
+        self.entries().for_each(|(_, entry, _)| counts.of(&entry).added += 1);
+        counts.into_outcomes()
+    }
+
     /// What `policy` makes of the entries if they are added to a memory in this state.
     ///
     /// # Errors

@@ -83,6 +83,12 @@ impl Queries {
 #[derive(Default)]
 pub(crate) struct Ids(Mutex<Vec<EntryId>>);
 
+impl From<Vec<EntryId>> for Ids {
+    fn from(ids: Vec<EntryId>) -> Ids {
+        Ids(Mutex::new(ids))
+    }
+}
+
 impl Ids {
     pub(crate) fn get(&self) -> MutexGuard<'_, Vec<EntryId>> {
         lock(&self.0)
@@ -104,6 +110,11 @@ impl Ids {
             ids.push(id);
             Ok(ControlFlow::Continue(()))
         })
+    }
+
+    /// Those in a range of places, as far as there are any.
+    fn list(&self, start: usize, stop: usize) -> Vec<EntryId> {
+        self.get().iter().take(stop).skip(start).copied().collect()
     }
 
     fn __len__(&self) -> usize {
@@ -210,6 +221,11 @@ impl Drop for Batch {
 }
 
 impl Batch {
+    /// Looks at what was absorbed.
+    pub(crate) fn read<T>(&self, look: impl FnOnce(&diglot_engine::Batch) -> T) -> T {
+        look(&lock(&self.0).batch)
+    }
+
     /// What was prepared, once.
     pub(crate) fn take(&self) -> Option<Prepared> {
         lock(&self.0).prepared.take()

@@ -5,6 +5,7 @@
 mod batch;
 mod control;
 mod dispose;
+mod duplicates;
 mod entry;
 mod errors;
 mod found;
@@ -24,6 +25,8 @@ mod _engine {
     use crate::batch::{Batch, Ids, Queries};
     #[pymodule_export]
     use crate::control::CancelFlag;
+    #[pymodule_export]
+    use crate::duplicates::{count_pairs, dedupe, find_duplicates, merge, resolve};
     #[pymodule_export]
     use crate::entry::check_entry;
     #[pymodule_export]

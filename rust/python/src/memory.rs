@@ -18,7 +18,7 @@ use crate::found::Found;
 /// A translation memory.
 #[pyclass(frozen, module = "diglot._engine")]
 #[derive(Default)]
-pub(crate) struct Memory(diglot_engine::Memory);
+pub(crate) struct Memory(pub(crate) diglot_engine::Memory);
 
 impl Drop for Memory {
     fn drop(&mut self) {
@@ -240,7 +240,7 @@ impl Memory {
 
 /// A memory's state at one moment.
 #[pyclass(frozen, module = "diglot._engine")]
-pub(crate) struct Snapshot(Arc<diglot_engine::Snapshot>);
+pub(crate) struct Snapshot(pub(crate) Arc<diglot_engine::Snapshot>);
 
 #[pymethods]
 impl Snapshot {
