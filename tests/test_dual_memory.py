@@ -669,3 +669,25 @@ def test_real_records_go_in_and_out(tmp_path):
     ]
     assert memory.to_jsonl(tmp_path / "again.jsonl") == len(values)
     assert diglot.dual.memory.__doc__
+
+
+def test_it_knows_its_namespaces():
+    memory = SyncDualLanguageMemory()
+    assert memory.namespaces() == set()
+    memory.add(zh("a", "保存文件"))
+    memory.add(MemoryRecord("打开文件", id="b", namespace="n"))
+    memory.add_many(
+        [MemoryRecord("关闭", id="c", namespace="m"), MemoryRecord("退出", id="d", namespace="n")]
+    )
+    assert memory.namespaces() == {"n", "m"}
+    memory.remove("b")
+    assert memory.namespaces() == {"n", "m"}
+    memory.update("d", namespace="o", text_en="Quit")
+    assert memory.namespaces() == {"o", "m"}
+    memory.remove("c")
+    with pytest.raises(InvalidValueError):
+        memory.add_many([MemoryRecord("一", id="e", namespace="p"), zh("d", "二")])
+    assert memory.namespaces() == {"o"}
+    assert memory.kpis().records["all"].records == 2
+    asynchronous = DualLanguageMemory([MemoryRecord("一", namespace="q")])
+    assert asyncio.run(asynchronous.namespaces()) == {"q"}

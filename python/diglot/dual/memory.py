@@ -187,8 +187,8 @@ class SyncDualLanguageMemory:
         # The numbers on the English side (None for none) of records that were added alone or
         # updated, by the numbers of their texts; the batches know those of the others.
         self._english_numbers: dict[int, int | None] = {}
-        # Records of each language, without and with a companion.
-        self._counts: Counter[tuple[str, bool]] = Counter()
+        # Records of each language, without and with a companion, of each namespace.
+        self._counts: Counter[tuple[str, bool, str | None]] = Counter()
         # See `_view`.
         self._stable: _View | None = None
         self._changes = 0
@@ -349,7 +349,7 @@ class SyncDualLanguageMemory:
         items = iterator("records", records)
         number = next(self._batch_numbers)
         batch = self._batches[number] = _Batch()
-        counts: Counter[tuple[str, bool]] = Counter()
+        counts: Counter[tuple[str, bool, str | None]] = Counter()
         texts, english = _engine.Batch(), _engine.Batch()
         ids: list[str] = []
         try:
@@ -504,7 +504,10 @@ class SyncDualLanguageMemory:
         return self._change(change, long=False)
 
     def _count(self, record: MemoryRecord, by: int) -> None:
-        self._counts[_counted(record)] += by
+        counted = _counted(record)
+        self._counts[counted] += by
+        if not self._counts[counted]:
+            del self._counts[counted]
 
     def search(
         self,
@@ -680,8 +683,17 @@ class SyncDualLanguageMemory:
     def kpis(self) -> Kpis:
         """What is in the memory, and what the recorder knows of its recalls."""
         with self._lock:
-            counts = dict(self._counts)
+            items = list(self._counts.items())
+        counts: Counter[tuple[str, bool]] = Counter()
+        for (lang, has_companion, _), number in items:
+            counts[lang, has_companion] += number
         return self.recorder.kpis(counts)
+
+    def namespaces(self) -> set[str]:
+        """The namespaces that records have."""
+        # A copy is made in one step, so that no writer has to be waited for.
+        keys = list(self._counts)
+        return {namespace for _, _, namespace in keys if namespace is not None}
 
     @classmethod
     def from_jsonl(
@@ -845,8 +857,8 @@ def _changed(old: MemoryRecord, changes: dict[str, Any]) -> MemoryRecord:
     return replace(old, **values, updated_at=later_than(old.updated_at))
 
 
-def _counted(record: MemoryRecord) -> tuple[str, bool]:
-    return record.lang, record.text_en is not None
+def _counted(record: MemoryRecord) -> tuple[str, bool, str | None]:
+    return record.lang, record.text_en is not None, record.namespace
 
 
 def _is_long(record: MemoryRecord) -> bool:
@@ -1037,6 +1049,11 @@ class DualLanguageMemory:
     def kpis(self) -> Kpis:
         """As `SyncDualLanguageMemory.kpis`."""
         return self.sync.kpis()
+
+    async def namespaces(self) -> set[str]:
+        """As `SyncDualLanguageMemory.namespaces`."""
+        await take_turn()
+        return self.sync.namespaces()
 
     async def to_jsonl(self, path: str | PathLike[str]) -> int:
         """As `SyncDualLanguageMemory.to_jsonl`."""

@@ -44,6 +44,10 @@ class DualLanguageStore(Protocol):
         """Removes a record."""
         ...
 
+    async def namespaces(self) -> set[str]:
+        """The namespaces that records have."""
+        ...
+
     async def search(
         self,
         query: str,
