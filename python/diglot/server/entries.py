@@ -1,0 +1,324 @@
+"""The operations on the translation memory: entries, searches, figures."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from heapq import merge
+from itertools import islice
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from diglot.errors import UnknownEntryError
+from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
+from diglot.server import schemas
+from diglot.server.errors import ApiError
+from diglot.server.operation import Call, Operation
+
+__all__ = ["OPERATIONS", "check_text", "search"]
+
+
+async def add(call: Call) -> dict[str, Any]:
+    entry = _entry(call, call.body)
+    return {"id": call.access.outward(await call.service.store.add(entry))}
+
+
+async def add_many(call: Call) -> dict[str, Any]:
+    bodies = call.body.entries
+    _check_count(call, "entries", len(bodies))
+    entries = []
+    for position, body in enumerate(bodies):
+        try:
+            entries.append(_entry(call, body))
+        except ApiError as error:
+            error.detail.position = position
+            raise
+    ids = await call.service.store.add_many(entries)
+    return {"ids": [call.access.outward(id) for id in ids]}
+
+
+def _entry(call: Call, body: schemas.Entry) -> TranslationMemoryEntry:
+    namespace = call.access.namespace_to_write(body.namespace)
+    return TranslationMemoryEntry(
+        body.source,
+        body.target,
+        body.source_language,
+        body.target_language,
+        body.domain,
+        namespace,
+        body.source_id,
+        body.created_at,
+        body.notes,
+        body.metadata,
+    )
+
+
+def _id(call: Call) -> int:
+    """The id in the path, as the memory knows it."""
+    text = call.parameters["id"]
+    # 2**53 has 16 digits.
+    if not (text.isascii() and text.isdecimal() and len(text) <= 16):
+        message = f"the id is {text!r}; it must be a number"
+        raise ApiError(422, "invalid_value", message, field="id")
+    return call.access.inward(int(text))
+
+
+def _unknown(call: Call) -> ApiError:
+    return ApiError(404, "unknown_entry", f"no entry has the id {call.parameters['id']}")
+
+
+async def _get(call: Call) -> tuple[int, TranslationMemoryEntry]:
+    """The entry that the path names, if the key may know of it."""
+    id = _id(call)
+    try:
+        entry = await call.service.store.get(id)
+    except UnknownEntryError:
+        raise _unknown(call) from None
+    if not call.access.sees(entry.namespace):
+        raise _unknown(call)
+    return id, entry
+
+
+async def get(call: Call) -> dict[str, Any]:
+    id, entry = await _get(call)
+    call.access.namespaces_to_read(entry.namespace)
+    return {"id": call.access.outward(id), "entry": entry}
+
+
+async def replace(call: Call) -> None:
+    id, old = await _get(call)
+    call.access.namespace_to_write(old.namespace)
+    # An entry stays in its namespace, so that nobody can take what was changed in the meantime into
+    # another one.
+    if call.body.namespace not in (None, old.namespace):
+        message = f"an entry cannot change its namespace; this one is in {old.namespace!r}"
+        raise ApiError(422, "invalid_value", message, field="namespace")
+    call.body.namespace = old.namespace
+    try:
+        await call.service.store.replace(id, _entry(call, call.body))
+    except UnknownEntryError:
+        raise _unknown(call) from None
+
+
+async def remove(call: Call) -> None:
+    id, old = await _get(call)
+    call.access.namespace_to_write(old.namespace)
+    try:
+        await call.service.store.remove(id)
+    except UnknownEntryError:
+        raise _unknown(call) from None
+
+
+def check_text(call: Call, field: str, text: str, position: int | None = None) -> None:
+    """Raises `ApiError` if a text to look up is too long."""
+    most = call.service.limits.max_query
+    if len(text) > most:
+        message = f"{field} has {len(text):,} characters; at most {most:,} are allowed"
+        raise ApiError(422, "text_too_long", message, field=field, position=position)
+
+
+def _check_count(call: Call, field: str, count: int) -> None:
+    most = call.service.limits.max_batch
+    if count > most:
+        message = f"{field} has {count:,} items; at most {most:,} are allowed"
+        raise ApiError(422, "too_many", message, field=field)
+
+
+def _filters(call: Call, body: schemas.SearchRequest | schemas.SearchBatch) -> dict[str, Any]:
+    most = call.service.limits.max_hits
+    if body.max_hits > most:
+        message = f"max_hits is {body.max_hits}; it must be from 1 to {most}"
+        raise ApiError(422, "invalid_value", message, field="max_hits")
+    return {
+        "source_language": body.source_language,
+        "target_language": body.target_language,
+        "domain": body.domain,
+        "max_hits": body.max_hits,
+        "min_score": body.min_score,
+    }
+
+
+async def search(call: Call, body: schemas.SearchRequest) -> list[TranslationMemoryHit]:
+    """The best hits in all namespaces that the key may read, or in the one that is asked for."""
+    check_text(call, "query", body.query)
+    filters = _filters(call, body)
+    found = [
+        await call.service.store.search(body.query, namespace=namespace, **filters)
+        for namespace in call.access.namespaces_to_read(body.namespace)
+    ]
+    return _outward(call, found, body.max_hits)
+
+
+def _outward(
+    call: Call, found: list[list[TranslationMemoryHit]], most: int
+) -> list[TranslationMemoryHit]:
+    hits = found[0]
+    if len(found) > 1:
+        # Each entry is in one namespace, and scores mean the same everywhere.
+        hits = list(islice(merge(*found, key=lambda hit: (-hit.score, hit.id)), most))
+    if call.access.cipher is None:
+        return hits
+    outward = call.access.cipher.outward
+    return [TranslationMemoryHit(hit.entry, hit.score, outward(hit.id)) for hit in hits]
+
+
+async def _search_body(call: Call) -> dict[str, Any]:
+    return {"hits": await search(call, call.body)}
+
+
+async def _search_query(call: Call) -> dict[str, Any]:
+    return {"hits": await search(call, call.query)}
+
+
+async def search_batch(call: Call) -> dict[str, Any]:
+    body = call.body
+    _check_count(call, "queries", len(body.queries))
+    for position, query in enumerate(body.queries):
+        check_text(call, "queries", query, position)
+    filters = _filters(call, body)
+    namespaces = call.access.namespaces_to_read(body.namespace)
+    call.access.charge(max(0, len(body.queries) * len(namespaces) - 1))
+    found = [
+        await call.service.store.search_many(body.queries, namespace=namespace, **filters)
+        for namespace in namespaces
+    ]
+    return {
+        "results": [
+            {"hits": _outward(call, list(lists), body.max_hits)}
+            for lists in zip(*found, strict=True)
+        ]
+    }
+
+
+async def stats(call: Call) -> dict[str, Any]:
+    figures = asdict(call.service.store.stats())
+    figures["records"] = len(call.service.records)
+    return figures
+
+
+async def kpis(call: Call) -> dict[str, Any]:
+    return {
+        "recall": call.service.records.kpis().to_dict(),
+        "requests": call.service.requests.latencies(),
+    }
+
+
+async def permissions(call: Call) -> schemas.Permissions:
+    access = call.access
+    return schemas.Permissions(
+        name=access.name,
+        read=None if access.read is None else list(access.read),
+        write=None if access.write is None else list(access.write),
+        admin=access.admin,
+    )
+
+
+_V1 = "/api/v1"
+
+OPERATIONS = [
+    Operation(
+        method="POST",
+        path=f"{_V1}/search",
+        name="search",
+        handler=_search_body,
+        summary="The entries whose sources are most like a text",
+        body=schemas.SearchRequest,
+        response=schemas.Hits,
+    ),
+    Operation(
+        method="GET",
+        path=f"{_V1}/search",
+        name="search_by_query",
+        handler=_search_query,
+        summary="The same, asked in the query string",
+        query=schemas.SearchRequest,
+        response=schemas.Hits,
+    ),
+    Operation(
+        method="POST",
+        path=f"{_V1}/search/batch",
+        name="search_batch",
+        handler=search_batch,
+        summary="The entries most like each of many texts",
+        body=schemas.SearchBatch,
+        response=schemas.BatchHits,
+    ),
+    Operation(
+        method="POST",
+        path=f"{_V1}/entries",
+        name="add_entry",
+        handler=add,
+        summary="Adds an entry, which can be found when this is answered",
+        right="write",
+        body=schemas.Entry,
+        response=schemas.Added,
+        status=201,
+    ),
+    Operation(
+        method="POST",
+        path=f"{_V1}/entries/batch",
+        name="add_entries",
+        handler=add_many,
+        summary="Adds all entries or, after an error, none",
+        right="write",
+        body=schemas.Batch,
+        response=schemas.AddedMany,
+        status=201,
+    ),
+    Operation(
+        method="GET",
+        path=f"{_V1}/entries/{{id}}",
+        name="get_entry",
+        handler=get,
+        summary="The entry with an id",
+        response=schemas.StoredEntry,
+        errors=(404,),
+    ),
+    Operation(
+        method="PUT",
+        path=f"{_V1}/entries/{{id}}",
+        name="replace_entry",
+        handler=replace,
+        summary="Puts another entry in the place of one; it keeps its id, its place and its namespace",
+        right="write",
+        body=schemas.Entry,
+        status=204,
+        errors=(404,),
+    ),
+    Operation(
+        method="DELETE",
+        path=f"{_V1}/entries/{{id}}",
+        name="remove_entry",
+        handler=remove,
+        summary="Removes an entry",
+        right="write",
+        status=204,
+        errors=(404,),
+    ),
+    Operation(
+        method="GET",
+        path=f"{_V1}/permissions",
+        name="permissions",
+        handler=permissions,
+        summary="What the key of the request may do",
+        response=schemas.Permissions,
+    ),
+    Operation(
+        method="GET",
+        path=f"{_V1}/stats",
+        name="stats",
+        handler=stats,
+        summary="Counts and sizes of the memories",
+        right="admin",
+        response=schemas.Stats,
+    ),
+    Operation(
+        method="GET",
+        path=f"{_V1}/kpis",
+        name="kpis",
+        handler=kpis,
+        summary="Figures of the recalls and of the requests",
+        right="admin",
+        response=schemas.Kpis,
+    ),
+]

@@ -1,0 +1,110 @@
+"""How errors are told over HTTP: a status, and a body of one shape for all of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from diglot.errors import (
+    AbortedError,
+    DiglotError,
+    FormatError,
+    UnknownEntryError,
+    UnknownRecordError,
+)
+
+__all__ = ["ApiError", "ErrorBody", "ErrorDetail", "from_diglot", "from_msgspec"]
+
+
+class ErrorDetail(msgspec.Struct, name="ErrorDetail", kw_only=True):
+    """What was wrong. `code` stays the same from version to version; `field` names the parameter or
+    field at fault with the path in it, `position` the item at fault of a batch, `line` the line of
+    a file.
+    """
+
+    code: str
+    message: str
+    field: str | None = None
+    position: int | None = None
+    line: int | None = None
+
+
+class ErrorBody(msgspec.Struct, name="Error"):
+    """An error."""
+
+    error: ErrorDetail
+
+
+class ApiError(Exception):
+    """Ends a request with an error.
+
+    Attributes:
+        status: The status of the answer.
+        detail: What its body says.
+        headers: More headers of the answer.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        field: str | None = None,
+        position: int | None = None,
+        line: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.detail = ErrorDetail(
+            code=code, message=message, field=field, position=position, line=line
+        )
+        self.headers = dict(headers or {})
+
+    def body(self) -> bytes:
+        """The answer's body, in JSON."""
+        return msgspec.json.encode(ErrorBody(self.detail))
+
+
+def from_diglot(error: DiglotError) -> ApiError:
+    """The answer to a request that a memory refused."""
+    status = 422
+    if isinstance(error, (UnknownEntryError, UnknownRecordError)):
+        status = 404
+    elif isinstance(error, AbortedError):
+        status = 503
+    line = error.line if isinstance(error, FormatError) else None
+    return ApiError(
+        status, error.code, str(error), field=error.field, position=error.position, line=line
+    )
+
+
+_PLACE = re.compile(r" - at `\$(.*)`$")
+_NAMED = re.compile(r"(missing required|unknown) field `(.*)`$")
+
+
+def from_msgspec(error: msgspec.MsgspecError) -> ApiError:
+    """The answer to a body, or to parameters, that could not be understood.
+
+    msgspec says where the fault is at the end of its message.
+    """
+    message = str(error)
+    if not isinstance(error, msgspec.ValidationError):
+        return ApiError(400, "invalid_json", f"the body is no JSON: {message}")
+    place = ""
+    if match := _PLACE.search(message):
+        place = match[1].lstrip(".")
+        message = message[: match.start()]
+    code = "invalid_value"
+    if match := _NAMED.search(message):
+        code = "missing_field" if match[1] == "missing required" else "unknown_field"
+        place = f"{place}.{match[2]}" if place else match[2]
+        message = f"{place} is missing" if code == "missing_field" else f"{place} is not known"
+    elif message.startswith("Expected `") and ", got `" in message:
+        code = "invalid_type"
+    if not message.startswith(place or "the body"):
+        message = f"{place or 'the body'}: {message[0].lower()}{message[1:]}"
+    return ApiError(422, code, message, field=place or None)

@@ -1,0 +1,282 @@
+"""One operation of the API: what it takes and gives, and how a request for it is carried out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from diglot.errors import DiglotError
+from diglot.server.errors import ApiError, from_diglot, from_msgspec
+from diglot.server.guard import ClientGoneError, Guard
+
+if TYPE_CHECKING:
+    from diglot.server.keys import Access
+    from diglot.server.service import Service
+
+__all__ = ["Answer", "Call", "Operation", "Path", "Right", "Stream", "answer_error"]
+
+_log = logging.getLogger("diglot.server")
+
+Right = Literal["read", "write", "admin"]
+
+_GONE = 499
+
+# Fields that the query string of one request may have.
+_MAX_PARAMETERS = 50
+
+_encoder = msgspec.json.Encoder()
+
+
+class Call(NamedTuple):
+    """A request on its way."""
+
+    service: Service
+    access: Access
+    parameters: Mapping[str, str]
+    """The parts of the path that vary."""
+    query: Any
+    """The query string, as the operation's `query` has it."""
+    body: Any
+    """The body, as the operation's `body` has it."""
+    receive: Receive
+    guard: Guard
+
+
+class Answer(NamedTuple):
+    """An answer that is not JSON."""
+
+    media_type: str
+    content: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Stream(NamedTuple):
+    """An answer in pieces, which may take as long as an import."""
+
+    media_type: str
+    chunks: AsyncIterator[bytes]
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Operation:
+    """What the OpenAPI document says of an operation, and what carries it out.
+
+    Attributes:
+        method: Of HTTP.
+        path: With `{name}` for what varies.
+        name: Its `operationId`.
+        handler: Carries it out. It returns what `response` describes, an `Answer`, or a `Stream`.
+        summary: One line.
+        response: What the answer holds; None without a body.
+        media_type: What the answer is; `response` describes it if it is JSON.
+        status: Of the answer if all is well.
+        right: What a key needs; None if everyone may.
+        body: What the body holds; None without one, or where the handler reads it.
+        upload: Whether the body is a file.
+        query: What the query string holds.
+        errors: Statuses that can happen, besides those that always can.
+    """
+
+    method: str
+    path: str
+    name: str
+    handler: Callable[[Call], Awaitable[Any]]
+    summary: str
+    response: Any = None
+    media_type: str = "application/json"
+    status: int = 200
+    right: Right | None = "read"
+    body: type[msgspec.Struct] | None = None
+    upload: bool = False
+    query: type[msgspec.Struct] | None = None
+    errors: tuple[int, ...] = ()
+
+
+class Path:
+    """The ASGI application of one path: carries out what the method asks for."""
+
+    __slots__ = ("_decoders", "_operations", "_service")
+
+    def __init__(self, service: Service, operations: list[Operation]) -> None:
+        self._service = service
+        self._operations = {operation.method: operation for operation in operations}
+        self._decoders = {
+            operation.name: msgspec.json.Decoder(operation.body)
+            for operation in operations
+            if operation.body is not None
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = perf_counter()
+        method = scope["method"]
+        operation = self._operations.get("GET" if method == "HEAD" else method)
+        if operation is None:
+            allowed = ", ".join(self._operations)
+            message = f"{method} is not allowed here; allowed are {allowed}"
+            error = ApiError(405, "method_not_allowed", message, headers={"allow": allowed})
+            await answer_error(send, error)
+            return
+        status = 500
+        try:
+            status = await self._carry_out(operation, scope, receive, send)
+        except ClientGoneError:
+            status = _GONE
+        except ApiError as error:
+            status = error.status
+            await answer_error(send, error)
+        finally:
+            self._service.requests.count(operation.name, status, perf_counter() - started)
+
+    async def _carry_out(
+        self, operation: Operation, scope: Scope, receive: Receive, send: Send
+    ) -> int:
+        service = self._service
+        limits = service.limits
+        with Guard(limits.max_time) as guard:
+            access = service.admit(scope, operation.right)
+            query = None
+            if operation.query is not None:
+                query = _read_query(scope["query_string"], operation.query)
+            body = None
+            if operation.body is not None:
+                data = await read_body(scope, receive, limits.max_body)
+                try:
+                    body = self._decoders[operation.name].decode(data)
+                except msgspec.MsgspecError as error:
+                    raise from_msgspec(error) from None
+                except RecursionError:
+                    raise ApiError(422, "invalid_value", "the body is nested too deeply") from None
+            if not operation.upload:
+                guard.watch(receive)
+            call = Call(
+                service, access, scope.get("path_params", {}), query, body, receive, guard
+            )
+            try:
+                result = await operation.handler(call)
+            except DiglotError as error:
+                raise from_diglot(error) from None
+            if not isinstance(result, Stream):
+                await _answer(send, operation, result)
+                return operation.status
+        with Guard(limits.max_time) as guard:
+            guard.watch(receive)
+            await _stream(send, operation, result, guard)
+        return operation.status
+
+
+async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
+    """The body of a request.
+
+    Raises:
+        ApiError: It is larger than allowed, or compressed.
+        ClientGoneError: The client hung up.
+    """
+    parts, size = [], 0
+    async for part in body_parts(scope, receive, most):
+        size += len(part)
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def body_parts(scope: Scope, receive: Receive, most: int) -> AsyncIterator[bytes]:
+    """As `read_body`, in the pieces in which it comes."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and int(value) > most:
+            raise _too_large(most)
+        if name == b"content-encoding" and value.lower() != b"identity":
+            message = "the body must not be compressed (no content-encoding)"
+            raise ApiError(415, "unsupported_encoding", message)
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        part = message.get("body", b"")
+        size += len(part)
+        if size > most:
+            raise _too_large(most)
+        yield part
+        if not message.get("more_body"):
+            return
+
+
+def _too_large(most: int) -> ApiError:
+    message = f"the body is larger than the {most:,} bytes that are allowed"
+    return ApiError(413, "too_large", message)
+
+
+def _read_query(query_string: bytes, kind: type[msgspec.Struct]) -> Any:
+    try:
+        pairs = parse_qsl(
+            query_string.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=_MAX_PARAMETERS,
+        )
+    except UnicodeDecodeError:
+        raise ApiError(400, "invalid_query", "the query string is not UTF-8") from None
+    except ValueError:
+        message = f"the query string has more than {_MAX_PARAMETERS} parameters"
+        raise ApiError(400, "invalid_query", message) from None
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        name = next(name for name in names if names.count(name) > 1)
+        raise ApiError(422, "invalid_value", f"{name} is given twice", field=name)
+    try:
+        return msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise from_msgspec(error) from None
+
+
+async def _answer(send: Send, operation: Operation, result: Any) -> None:
+    media_type: bytes | None = b"application/json"
+    headers: tuple[tuple[str, str], ...] = ()
+    if isinstance(result, Answer):
+        media_type, content, headers = result.media_type.encode(), result.content, result.headers
+    elif operation.response is None:
+        media_type, content = None, b""
+    else:
+        content = _encoder.encode(result)
+    await _respond(send, operation.status, media_type, content, headers)
+
+
+async def answer_error(send: Send, error: ApiError) -> None:
+    """Answers with an error."""
+    headers = tuple(error.headers.items())
+    await _respond(send, error.status, b"application/json", error.body(), headers)
+
+
+async def _respond(
+    send: Send,
+    status: int,
+    media_type: bytes | None,
+    content: bytes,
+    headers: tuple[tuple[str, str], ...],
+) -> None:
+    fields = [(name.encode(), value.encode("latin-1")) for name, value in headers]
+    if media_type is not None:
+        fields.append((b"content-type", media_type))
+    if status != 204:
+        fields.append((b"content-length", str(len(content)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": fields})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def _stream(send: Send, operation: Operation, stream: Stream, guard: Guard) -> None:
+    fields = [(b"content-type", stream.media_type.encode())]
+    fields += [(name.encode(), value.encode("latin-1")) for name, value in stream.headers]
+    await send({"type": "http.response.start", "status": operation.status, "headers": fields})
+    async for chunk in stream.chunks:
+        guard.restart()
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        guard.restart()
+    await send({"type": "http.response.body", "body": b""})

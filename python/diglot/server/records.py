@@ -1,0 +1,208 @@
+"""The operations on the dual-language memory: records and recalls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from diglot.dual import MemoryRecord
+from diglot.errors import UnknownRecordError
+from diglot.server import schemas
+from diglot.server.entries import check_text
+from diglot.server.errors import ApiError
+from diglot.server.operation import Call, Operation
+
+__all__ = ["OPERATIONS"]
+
+
+def _record(call: Call, body: schemas.Record) -> MemoryRecord:
+    if call.access.write is not None and body.id is not UNSET:
+        # All records share their ids, so one that is taken would tell of another's records.
+        message = "a key that is bound to namespaces cannot choose ids; the server makes one"
+        raise ApiError(403, "forbidden", message, field="id")
+    body.namespace = call.access.namespace_to_write(body.namespace)
+    fields = {name: getattr(body, name) for name in body.__struct_fields__}
+    return MemoryRecord(**{name: value for name, value in fields.items() if value is not UNSET})
+
+
+async def add(call: Call) -> dict[str, Any]:
+    return _plain(await call.service.records.add(_record(call, call.body)))
+
+
+async def add_many(call: Call) -> dict[str, Any]:
+    bodies = call.body.records
+    most = call.service.limits.max_batch
+    if len(bodies) > most:
+        message = f"records has {len(bodies):,} items; at most {most:,} are allowed"
+        raise ApiError(422, "too_many", message, field="records")
+    records = []
+    for position, body in enumerate(bodies):
+        try:
+            records.append(_record(call, body))
+        except ApiError as error:
+            error.detail.position = position
+            raise
+    await call.service.records.add_many(records)
+    return {"ids": [record.id for record in records]}
+
+
+def _plain(record: MemoryRecord) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in schemas.StoredRecord.__struct_fields__}
+
+
+def _unknown(call: Call) -> ApiError:
+    return ApiError(404, "unknown_record", f"no record has the id {call.parameters['id']!r}")
+
+
+async def _get(call: Call) -> MemoryRecord:
+    """The record that the path names, if the key may know of it."""
+    try:
+        record = await call.service.records.get(call.parameters["id"])
+    except UnknownRecordError:
+        raise _unknown(call) from None
+    if not call.access.sees(record.namespace):
+        raise _unknown(call)
+    return record
+
+
+async def get(call: Call) -> dict[str, Any]:
+    record = await _get(call)
+    call.access.namespaces_to_read(record.namespace)
+    return _plain(record)
+
+
+async def update(call: Call) -> dict[str, Any]:
+    record = await _get(call)
+    call.access.namespace_to_write(record.namespace)
+    fields = {name: getattr(call.body, name) for name in call.body.__struct_fields__}
+    changes = {name: value for name, value in fields.items() if value is not UNSET}
+    try:
+        return _plain(await call.service.records.update(record.id, **changes))
+    except UnknownRecordError:
+        raise _unknown(call) from None
+
+
+async def remove(call: Call) -> None:
+    record = await _get(call)
+    call.access.namespace_to_write(record.namespace)
+    try:
+        await call.service.records.remove(record.id)
+    except UnknownRecordError:
+        raise _unknown(call) from None
+
+
+async def report_mismatch(call: Call) -> None:
+    record = await _get(call)
+    call.access.namespaces_to_read(record.namespace)
+    try:
+        await call.service.records.report_mismatch(record.id, call.body.note)
+    except UnknownRecordError:
+        raise _unknown(call) from None
+
+
+async def recall(call: Call) -> dict[str, Any]:
+    body = call.body
+    check_text(call, "query", body.query)
+    if body.query_en is not None:
+        check_text(call, "query_en", body.query_en)
+    most = call.service.limits.max_hits
+    if body.limit > most:
+        message = f"limit is {body.limit}; it must be from 1 to {most}"
+        raise ApiError(422, "invalid_value", message, field="limit")
+    result = await call.service.records.recall(
+        body.query,
+        body.query_en,
+        limit=body.limit,
+        lang=body.lang,
+        category=body.category,
+        namespace=call.access.namespace_to_read(body.namespace),
+        translation_status=body.translation_status,
+    )
+    answer = {name: getattr(result, name) for name in schemas.RecallAnswer.__struct_fields__}
+    answer["hits"] = [
+        {
+            "score": hit.score,
+            "record": _plain(hit.record),
+            "matches": [match.to_dict() for match in hit.matches],
+        }
+        for hit in result.hits
+    ]
+    return answer
+
+
+_V1 = "/api/v1"
+
+OPERATIONS = [
+    Operation(
+        method="POST",
+        path=f"{_V1}/recall",
+        name="recall",
+        handler=recall,
+        summary="The records that answer a question best, looked for across languages if need be",
+        body=schemas.RecallRequest,
+        response=schemas.RecallAnswer,
+    ),
+    Operation(
+        method="POST",
+        path=f"{_V1}/records",
+        name="add_record",
+        handler=add,
+        summary="Adds a record",
+        right="write",
+        body=schemas.Record,
+        response=schemas.StoredRecord,
+        status=201,
+    ),
+    Operation(
+        method="POST",
+        path=f"{_V1}/records/batch",
+        name="add_records",
+        handler=add_many,
+        summary="Adds all records or, after an error, none",
+        right="write",
+        body=schemas.RecordBatch,
+        response=schemas.RecordIds,
+        status=201,
+    ),
+    Operation(
+        method="GET",
+        path=f"{_V1}/records/{{id}}",
+        name="get_record",
+        handler=get,
+        summary="The record with an id",
+        response=schemas.StoredRecord,
+        errors=(404,),
+    ),
+    Operation(
+        method="PATCH",
+        path=f"{_V1}/records/{{id}}",
+        name="update_record",
+        handler=update,
+        summary="Changes some fields of a record, in both languages at once",
+        right="write",
+        body=schemas.RecordChanges,
+        response=schemas.StoredRecord,
+        errors=(404,),
+    ),
+    Operation(
+        method="DELETE",
+        path=f"{_V1}/records/{{id}}",
+        name="remove_record",
+        handler=remove,
+        summary="Removes a record",
+        right="write",
+        status=204,
+        errors=(404,),
+    ),
+    Operation(
+        method="POST",
+        path=f"{_V1}/records/{{id}}/mismatch",
+        name="report_mismatch",
+        handler=report_mismatch,
+        summary="Reports that a companion does not say what its text says",
+        body=schemas.Mismatch,
+        status=204,
+        errors=(404,),
+    ),
+]

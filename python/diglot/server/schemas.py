@@ -1,0 +1,329 @@
+"""The shapes of requests and answers. Requests are checked against them, and the OpenAPI document
+is made of them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from diglot.store import WHITE_SPACE
+
+__all__ = [
+    "Added",
+    "AddedMany",
+    "Batch",
+    "BatchHits",
+    "Entry",
+    "Health",
+    "Hit",
+    "Hits",
+    "Kpis",
+    "Languages",
+    "Mismatch",
+    "Permissions",
+    "RecallAnswer",
+    "RecallHit",
+    "RecallRequest",
+    "Record",
+    "RecordBatch",
+    "RecordChanges",
+    "RecordIds",
+    "SearchBatch",
+    "SearchRequest",
+    "Stats",
+    "StoredEntry",
+    "StoredRecord",
+]
+
+# Control characters and the like are written as escapes.
+_BLANK = "".join(f"\\u{ord(character):04x}" for character in WHITE_SPACE)
+
+Text = Annotated[
+    str,
+    Meta(
+        description="At least one character that is not white space.",
+        extra_json_schema={"pattern": f"[^{_BLANK}]"},
+    ),
+]
+Score = Annotated[float, Meta(ge=0, le=1)]
+Id = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+Metadata = Annotated[dict[str, Any], Meta(description="Anything that JSON can hold.")]
+
+
+class Entry(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A source text with its translation."""
+
+    source: Text
+    target: Text
+    source_language: str | None = None
+    target_language: str | None = None
+    domain: str | None = None
+    namespace: str | None = None
+    source_id: str | None = None
+    created_at: str | None = None
+    notes: str | None = None
+    metadata: Metadata | None = None
+
+
+class StoredEntry(Struct, kw_only=True):
+    """An entry and its id."""
+
+    id: Id
+    entry: Entry
+
+
+class Batch(Struct, forbid_unknown_fields=True):
+    """Entries to add, all or none."""
+
+    entries: list[Entry]
+
+
+class Added(Struct):
+    """The id of what was added."""
+
+    id: Id
+
+
+class AddedMany(Struct):
+    """The ids of what was added, in order."""
+
+    ids: list[Id]
+
+
+class _Filters(Struct, forbid_unknown_fields=True, kw_only=True):
+    source_language: str | None = None
+    target_language: str | None = None
+    domain: str | None = None
+    namespace: str | None = None
+    max_hits: Annotated[int, Meta(ge=1)] = 5
+    min_score: Score = 0.2
+
+
+class SearchRequest(_Filters, kw_only=True):
+    """A text to look up. Languages are compared without regard to case, domain and namespace
+    exactly.
+    """
+
+    query: Text
+
+
+class SearchBatch(_Filters, kw_only=True):
+    """Texts to look up with the same filters, over one state of the memory."""
+
+    queries: list[Text]
+
+
+class Hit(Struct, kw_only=True):
+    """An entry that is like the query. The score is 1 if the texts are the same but for case, width
+    and white space.
+    """
+
+    id: Id
+    score: Score
+    entry: Entry
+
+
+class Hits(Struct):
+    """What was found, best first; among equals in order of insertion."""
+
+    hits: list[Hit]
+
+
+class BatchHits(Struct):
+    """What was found for each query, in order."""
+
+    results: list[Hits]
+
+
+_Status = Literal["missing", "draft", "verified"]
+_Origin = Literal["human", "llm", "none"]
+
+
+class Record(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """A note in the language it was written in, with an English companion if there is one."""
+
+    text: Text
+    id: Text | UnsetType = UNSET
+    text_en: Text | None = None
+    lang: Text | UnsetType = UNSET
+    translation_source: _Origin | UnsetType = UNSET
+    translation_status: _Status | UnsetType = UNSET
+    created_at: str | UnsetType = UNSET
+    updated_at: str | UnsetType = UNSET
+    category: str | None = None
+    importance: Score | None = None
+    embedding_version: str | None = None
+    namespace: str | None = None
+    metadata: Metadata | None = None
+
+
+class StoredRecord(Struct, kw_only=True):
+    """A record as it is kept: what was not given is filled in."""
+
+    id: str
+    text: str
+    lang: str
+    translation_source: _Origin
+    translation_status: _Status
+    created_at: str
+    updated_at: str
+    text_en: str | None
+    category: str | None
+    importance: float | None
+    embedding_version: str | None
+    namespace: str | None
+    metadata: Metadata | None
+
+
+class RecordBatch(Struct, forbid_unknown_fields=True):
+    """Records to add, all or none."""
+
+    records: list[Record]
+
+
+class RecordIds(Struct):
+    """The ids of what was added, in order."""
+
+    ids: list[str]
+
+
+class RecordChanges(Struct, forbid_unknown_fields=True, kw_only=True):
+    """The fields of a record that change. A new `text_en` is a draft by a machine unless something
+    else is said.
+    """
+
+    text: Text | UnsetType = UNSET
+    text_en: Text | UnsetType | None = UNSET
+    lang: Text | UnsetType = UNSET
+    translation_source: _Origin | UnsetType = UNSET
+    translation_status: _Status | UnsetType = UNSET
+    category: str | UnsetType | None = UNSET
+    importance: Score | UnsetType | None = UNSET
+    embedding_version: str | UnsetType | None = UNSET
+    metadata: Metadata | UnsetType | None = UNSET
+
+
+class Mismatch(Struct, forbid_unknown_fields=True):
+    """A report that a companion does not say what its text says."""
+
+    note: str = ""
+
+
+class RecallRequest(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A question to the dual-language memory, and the same in English."""
+
+    query: Text
+    query_en: Text | None = None
+    limit: Annotated[int, Meta(ge=1)] = 5
+    lang: str | None = None
+    category: str | None = None
+    namespace: str | None = None
+    translation_status: _Status | None = None
+
+
+class RecallMatch(Struct, kw_only=True):
+    """How one pass found a record."""
+
+    by: str
+    field: Literal["text", "text_en"]
+    query: Literal["query", "query_en"]
+    kind: Literal["exact", "keyword", "similar"]
+    rank: int
+    score: Score
+    coverage: Score
+    strength: Score
+    weight: Score
+
+
+class RecallHit(Struct, kw_only=True):
+    """A record that was recalled, and how each pass found it, best first."""
+
+    score: float
+    record: StoredRecord
+    matches: list[RecallMatch]
+
+
+class RecallPass(Struct, kw_only=True):
+    """One look at one side of the memory."""
+
+    name: str
+    query: str
+    hits: int
+    top: float
+    seconds: float
+
+
+class RecallAnswer(Struct, kw_only=True):
+    """What was recalled, best first, and how sure that is."""
+
+    query: str
+    query_en: str | None
+    lang: str
+    hits: list[RecallHit]
+    confidence: float
+    low_confidence: bool
+    fallback_used: bool
+    fallback_reason: Literal["low_score", "few_hits"] | None
+    passes: list[RecallPass]
+    seconds: float
+
+
+class Permissions(Struct, kw_only=True):
+    """What the key of the request may do. `null` stands for all namespaces."""
+
+    name: str | None
+    read: list[str] | None
+    write: list[str] | None
+    admin: bool
+
+
+class Languages(Struct, kw_only=True):
+    """The languages of the entries that the key may read."""
+
+    source_languages: list[str]
+    target_languages: list[str]
+
+
+class Stats(Struct, kw_only=True):
+    """Counts and sizes of the memories. `rows` are distinct sources, `bytes` those in use, by what
+    for.
+    """
+
+    entries: int
+    records: int
+    rows: int
+    segments: int
+    live: int
+    removed: int
+    bytes: dict[str, int]
+
+
+class Latency(Struct, kw_only=True):
+    """How long the requests of one operation took, in milliseconds, to about a tenth; by status
+    class how many there were. `buckets` counts those that took at most so many milliseconds and
+    more than the one before.
+    """
+
+    count: int
+    errors: int
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    buckets: list[tuple[float, int]]
+
+
+class Kpis(Struct, kw_only=True):
+    """The figures of the dual-language memory, as `docs/kpi.md` defines them, and of the requests
+    since the server started, by operation.
+    """
+
+    recall: dict[str, Any]
+    requests: dict[str, Latency]
+
+
+class Health(Struct):
+    """The server's state."""
+
+    status: Literal["ok", "ready", "starting", "stopping"]

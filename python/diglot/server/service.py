@@ -1,0 +1,119 @@
+"""What all requests share: the memories, the keys, the limits, the figures."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as Base64Error
+from typing import Literal
+from urllib.parse import urlsplit
+
+from starlette.types import Scope
+
+from diglot.dual import DualLanguageMemory
+from diglot.memory import InMemoryTranslationMemoryStore
+from diglot.server.errors import ApiError
+from diglot.server.keys import ANONYMOUS, Access, Keys
+from diglot.server.metrics import Metrics, Requests
+from diglot.server.operation import Right
+from diglot.server.settings import Limits
+
+__all__ = ["Service"]
+
+# What a browser calls this machine. A page of another site whose name was made to lead here gives
+# itself away by that name.
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+
+class Service:
+    """The state of a server.
+
+    Args:
+        store: The translation memory.
+        records: The dual-language memory.
+        keys: Who may do what; None for anyone everything.
+        limits: What one request may ask for.
+        hosts: The names by which requests without keys may call the server; None for any.
+    """
+
+    def __init__(
+        self,
+        store: InMemoryTranslationMemoryStore,
+        records: DualLanguageMemory,
+        keys: Keys | None,
+        limits: Limits,
+        hosts: frozenset[str] | None = None,
+    ) -> None:
+        self.store = store
+        self.records = records
+        self.keys = keys
+        self.limits = limits
+        self.hosts = hosts
+        self.requests = Requests()
+        self.metrics = Metrics(self.requests, store.stats, records)
+        self.state: Literal["starting", "ready", "stopping"] = "ready"
+
+    def admit(self, scope: Scope, right: Right | None) -> Access:
+        """Who makes a request.
+
+        Raises:
+            ApiError: There is no such key, it has not the right, or made too many requests.
+        """
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        self._check_origin(scope["method"], headers)
+        if right is None:
+            return ANONYMOUS
+        if self.keys is None:
+            return ANONYMOUS
+        key = _key(headers)
+        access = None if key is None else self.keys.find(key)
+        if access is None:
+            what = "a key is needed" if key is None else "the key is not known"
+            challenge = 'Bearer realm="diglot", Basic realm="diglot"'
+            raise ApiError(
+                401,
+                "unauthorized",
+                f"{what}; send one as 'Authorization: Bearer KEY'",
+                headers={"www-authenticate": challenge},
+            )
+        access.charge(1)
+        if right == "admin" and not access.admin:
+            raise ApiError(403, "forbidden", "this needs a key with the right 'admin'")
+        return access
+
+    def _check_origin(self, method: str, headers: dict[bytes, bytes]) -> None:
+        host = headers.get(b"host", b"").decode("latin-1")
+        if self.hosts is not None and _name(host) not in self.hosts:
+            message = f"the host {host!r} is not one of {', '.join(sorted(self.hosts))}"
+            raise ApiError(403, "wrong_host", message)
+        origin = headers.get(b"origin")
+        if method in {"GET", "HEAD"} or origin is None:
+            return
+        # A browser says where the page came from whose script makes a request.
+        if urlsplit(origin.decode("latin-1")).netloc != host:
+            raise ApiError(403, "wrong_origin", "pages of other sites may not make changes here")
+
+
+def loopback_hosts() -> frozenset[str]:
+    """The names by which this machine calls itself."""
+    return frozenset(_LOOPBACK)
+
+
+def _name(host: str) -> str:
+    """A host without its port and brackets."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].lower()
+
+
+def _key(headers: dict[bytes, bytes]) -> str | None:
+    """The key of a request: as a token, or as the password of clients that know only those."""
+    scheme, _, credentials = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    credentials = credentials.strip()
+    if scheme.lower() == "bearer":
+        return credentials
+    if scheme.lower() == "basic":
+        try:
+            return b64decode(credentials, validate=True).decode().partition(":")[2]
+        except (Base64Error, ValueError):
+            return ""
+    return None
