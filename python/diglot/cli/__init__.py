@@ -25,7 +25,7 @@ from diglot.errors import DiglotError, FormatError, MissingPackageError
 
 __all__ = ["main"]
 
-_COMMANDS = ["kpi", "lookup", "mcp"]
+_COMMANDS = ["kpi", "lookup", "mcp", "serve"]
 
 _USAGE, _UNREADABLE, _FORMAT, _NOT_INSTALLED, _INTERRUPTED = 2, 3, 4, 5, 130
 

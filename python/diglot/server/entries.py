@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from heapq import merge
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
-from msgspec import Meta, Struct
-
-from diglot.errors import UnknownEntryError
+from diglot.errors import DiglotError, UnknownEntryError
 from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
 from diglot.server import schemas
-from diglot.server.errors import ApiError
+from diglot.server.errors import ApiError, from_diglot
 from diglot.server.operation import Call, Operation
 
 __all__ = ["OPERATIONS", "check_text", "search"]
@@ -31,8 +29,9 @@ async def add_many(call: Call) -> dict[str, Any]:
         try:
             entries.append(_entry(call, body))
         except ApiError as error:
-            error.detail.position = position
-            raise
+            raise error.within("entries", position) from None
+        except DiglotError as error:
+            raise from_diglot(error).within("entries", position) from None
     ids = await call.service.store.add_many(entries)
     return {"ids": [call.access.outward(id) for id in ids]}
 
@@ -114,6 +113,8 @@ def check_text(call: Call, field: str, text: str, position: int | None = None) -
     most = call.service.limits.max_query
     if len(text) > most:
         message = f"{field} has {len(text):,} characters; at most {most:,} are allowed"
+        if position is not None:
+            field = f"{field}[{position}]"
         raise ApiError(422, "text_too_long", message, field=field, position=position)
 
 
@@ -279,7 +280,7 @@ OPERATIONS = [
         path=f"{_V1}/entries/{{id}}",
         name="replace_entry",
         handler=replace,
-        summary="Puts another entry in the place of one; it keeps its id, its place and its namespace",
+        summary="Puts another entry in the place of one, with its id and its namespace",
         right="write",
         body=schemas.Entry,
         status=204,

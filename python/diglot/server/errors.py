@@ -18,7 +18,7 @@ from diglot.errors import (
 __all__ = ["ApiError", "ErrorBody", "ErrorDetail", "from_diglot", "from_msgspec"]
 
 
-class ErrorDetail(msgspec.Struct, name="ErrorDetail", kw_only=True):
+class ErrorDetail(msgspec.Struct, kw_only=True):
     """What was wrong. `code` stays the same from version to version; `field` names the parameter or
     field at fault with the path in it, `position` the item at fault of a batch, `line` the line of
     a file.
@@ -31,7 +31,7 @@ class ErrorDetail(msgspec.Struct, name="ErrorDetail", kw_only=True):
     line: int | None = None
 
 
-class ErrorBody(msgspec.Struct, name="Error"):
+class ErrorBody(msgspec.Struct):
     """An error."""
 
     error: ErrorDetail
@@ -64,6 +64,14 @@ class ApiError(Exception):
         )
         self.headers = dict(headers or {})
 
+    def within(self, name: str, position: int) -> ApiError:
+        """The same error of an item of a list."""
+        path = f"{name}[{position}]"
+        detail = self.detail
+        detail.field = path if detail.field is None else f"{path}.{detail.field}"
+        detail.position = position
+        return self
+
     def body(self) -> bytes:
         """The answer's body, in JSON."""
         return msgspec.json.encode(ErrorBody(self.detail))
@@ -82,6 +90,7 @@ def from_diglot(error: DiglotError) -> ApiError:
     )
 
 
+_POSITION = re.compile(r"\w+\[(\d+)\]")
 _PLACE = re.compile(r" - at `\$(.*)`$")
 _NAMED = re.compile(r"(missing required|unknown) field `(.*)`$")
 
@@ -107,4 +116,11 @@ def from_msgspec(error: msgspec.MsgspecError) -> ApiError:
         code = "invalid_type"
     if not message.startswith(place or "the body"):
         message = f"{place or 'the body'}: {message[0].lower()}{message[1:]}"
-    return ApiError(422, code, message, field=place or None)
+    position = _POSITION.match(place)
+    return ApiError(
+        422,
+        code,
+        message,
+        field=place or None,
+        position=None if position is None else int(position[1]),
+    )

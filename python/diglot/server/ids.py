@@ -28,23 +28,23 @@ class IdCipher:
     __slots__ = ("_rounds",)
 
     def __init__(self, secret: bytes) -> None:
-        self._rounds = [blake2s(bytes([round]), key=secret) for round in range(_ROUNDS)]
+        self._rounds = [blake2s(bytes([step]), key=secret) for step in range(_ROUNDS)]
 
     def outward(self, id: int) -> int:
         """The id that a client gets."""
         left, right = id >> _HALF, id & _MASK
-        for round in range(_ROUNDS):
-            left, right = right, left ^ self._mix(round, right)
+        for step in range(_ROUNDS):
+            left, right = right, left ^ self._mix(step, right)
         return left << _HALF | right
 
     def inward(self, id: int) -> int:
         """The id that a memory knows; of any number below 2**52."""
         left, right = id >> _HALF, id & _MASK
-        for round in reversed(range(_ROUNDS)):
-            left, right = right ^ self._mix(round, left), left
+        for step in reversed(range(_ROUNDS)):
+            left, right = right ^ self._mix(step, left), left
         return left << _HALF | right
 
-    def _mix(self, round: int, half: int) -> int:
-        digest = self._rounds[round].copy()
+    def _mix(self, step: int, half: int) -> int:
+        digest = self._rounds[step].copy()
         digest.update(half.to_bytes(4, "little"))
         return int.from_bytes(digest.digest()[:4], "little") & _MASK

@@ -59,7 +59,7 @@ class _Bucket:
         self._tokens, self._since = burst, monotonic()
 
     def take(self, tokens: int) -> float:
-        """Takes tokens if there are any. Returns the seconds to wait until there are; 0 if taken."""
+        """Takes tokens if there are any. Returns the seconds to wait for some; 0 if taken."""
         now = monotonic()
         self._tokens = min(self._burst, self._tokens + (now - self._since) * self._rate)
         self._since = now
@@ -253,24 +253,22 @@ class Keys:
             raise fail("admin", "must be true or false")
         if admin and scopes["read"] is not None:
             raise fail("admin", f"needs read = ['{_ALL}'], as its figures are of all namespaces")
-        rate = key.get("rate")
-        burst = key.get("burst", rate)
-        for field, number in (("rate", rate), ("burst", burst)):
-            if number is not None and (
-                isinstance(number, bool)
-                or not isinstance(number, (int, float))
-                or not number > 0
-                or (field == "burst" and not number >= 1 and "burst" in key)
-            ):
-                raise fail(field, "must be a number above 0" if field == "rate" else "must be ≥ 1")
-        if rate is None and burst is not None:
+        for field in ("rate", "burst"):
+            number = key.get(field, 1)
+            if isinstance(number, bool) or not isinstance(number, (int, float)) or not number > 0:
+                raise fail(field, "must be a number above 0")
+        if "burst" in key and "rate" not in key:
             raise fail("burst", "needs a rate")
+        bucket = None
+        if "rate" in key:
+            # A burst of less than one request would let none through.
+            bucket = _Bucket(key["rate"], max(1.0, key.get("burst", key["rate"])))
         return bytes.fromhex(digest[7:]), Access(
             name,
             scopes["read"],
             scopes["write"],
             admin,
-            None if rate is None else _Bucket(rate, max(1.0, burst)),
+            bucket,
             # Who reads or writes all namespaces may count what is in them.
             None if scopes["read"] is None or scopes["write"] is None else self._cipher(name),
         )

@@ -79,7 +79,9 @@ class Requests:
     def collect(self) -> Iterator[Metric]:
         """The figures as Prometheus metrics."""
         counter = CounterMetricFamily(
-            "diglot_http_requests", "Requests by operation and status.", labels=["operation", "status"]
+            "diglot_http_requests",
+            "Requests by operation and status.",
+            labels=["operation", "status"],
         )
         histogram = HistogramMetricFamily(
             "diglot_http_request_seconds",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import version
 from typing import Any
 
 import msgspec
 
+from diglot._engine import __version__
 from diglot.server.errors import ErrorBody
 from diglot.server.operation import Operation
 from diglot.server.settings import Limits
@@ -72,7 +72,7 @@ def document(operations: list[Operation], limits: Limits, *, keys: bool) -> dict
         "openapi": "3.1.0",
         "info": {
             "title": "diglot",
-            "version": version("diglot"),
+            "version": __version__,
             "description": "A translation memory and a dual-language memory.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
@@ -95,10 +95,10 @@ def _bound(schema: dict[str, Any], limits: Limits) -> None:
     if schema.get("additionalProperties", True):
         # Only what is sent to the server is bound.
         return
-    for name, property in schema.get("properties", {}).items():
+    for name, field in schema.get("properties", {}).items():
         if name in _LIMITED:
             keyword, limit = _LIMITED[name]
-            for one in property.get("anyOf", [property]):
+            for one in field.get("anyOf", [field]):
                 if one.get("type") != "null":
                     one[keyword] = getattr(limits, limit)
 
@@ -115,9 +115,9 @@ def _describe(operation: Operation, components: dict[str, Any], *, keys: bool) -
                 "name": name,
                 "in": "query",
                 "required": name in schema.get("required", ()),
-                "schema": _without_null(property),
+                "schema": _without_null(field),
             }
-            for name, property in schema["properties"].items()
+            for name, field in schema["properties"].items()
         ]
     good: dict[str, Any] = {"description": operation.summary + "."}
     if operation.media_type != "application/json":

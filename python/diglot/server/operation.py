@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from diglot.server.keys import Access
     from diglot.server.service import Service
 
-__all__ = ["Answer", "Call", "Operation", "Path", "Right", "Stream", "answer_error"]
+__all__ = ["Answer", "Call", "Operation", "Path", "Right", "Stream", "answer", "answer_error"]
 
 _log = logging.getLogger("diglot.server")
 
@@ -54,7 +54,6 @@ class Answer(NamedTuple):
 
     media_type: str
     content: bytes
-    headers: tuple[tuple[str, str], ...] = ()
 
 
 class Stream(NamedTuple):
@@ -156,15 +155,17 @@ class Path:
                     raise ApiError(422, "invalid_value", "the body is nested too deeply") from None
             if not operation.upload:
                 guard.watch(receive)
-            call = Call(
-                service, access, scope.get("path_params", {}), query, body, receive, guard
-            )
+            call = Call(service, access, scope.get("path_params", {}), query, body, receive, guard)
             try:
                 result = await operation.handler(call)
             except DiglotError as error:
                 raise from_diglot(error) from None
+            if isinstance(result, Answer):
+                await answer(send, operation.status, result.media_type, result.content)
+                return operation.status
             if not isinstance(result, Stream):
-                await _answer(send, operation, result)
+                content = b"" if operation.response is None else _encoder.encode(result)
+                await answer(send, operation.status, "application/json", content)
                 return operation.status
         with Guard(limits.max_time) as guard:
             guard.watch(receive)
@@ -196,15 +197,15 @@ async def body_parts(scope: Scope, receive: Receive, most: int) -> AsyncIterator
             raise ApiError(415, "unsupported_encoding", message)
     size = 0
     while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
+        event = await receive()
+        if event["type"] == "http.disconnect":
             raise ClientGoneError
-        part = message.get("body", b"")
+        part = event.get("body", b"")
         size += len(part)
         if size > most:
             raise _too_large(most)
         yield part
-        if not message.get("more_body"):
+        if not event.get("more_body"):
             return
 
 
@@ -237,35 +238,23 @@ def _read_query(query_string: bytes, kind: type[msgspec.Struct]) -> Any:
         raise from_msgspec(error) from None
 
 
-async def _answer(send: Send, operation: Operation, result: Any) -> None:
-    media_type: bytes | None = b"application/json"
-    headers: tuple[tuple[str, str], ...] = ()
-    if isinstance(result, Answer):
-        media_type, content, headers = result.media_type.encode(), result.content, result.headers
-    elif operation.response is None:
-        media_type, content = None, b""
-    else:
-        content = _encoder.encode(result)
-    await _respond(send, operation.status, media_type, content, headers)
-
-
 async def answer_error(send: Send, error: ApiError) -> None:
     """Answers with an error."""
     headers = tuple(error.headers.items())
-    await _respond(send, error.status, b"application/json", error.body(), headers)
+    await answer(send, error.status, "application/json", error.body(), headers)
 
 
-async def _respond(
+async def answer(
     send: Send,
     status: int,
-    media_type: bytes | None,
+    media_type: str,
     content: bytes,
-    headers: tuple[tuple[str, str], ...],
+    headers: tuple[tuple[str, str], ...] = (),
 ) -> None:
+    """Answers, without a body if the status says so."""
     fields = [(name.encode(), value.encode("latin-1")) for name, value in headers]
-    if media_type is not None:
-        fields.append((b"content-type", media_type))
     if status != 204:
+        fields.append((b"content-type", media_type.encode()))
         fields.append((b"content-length", str(len(content)).encode()))
     await send({"type": "http.response.start", "status": status, "headers": fields})
     await send({"type": "http.response.body", "body": content})

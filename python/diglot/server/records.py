@@ -7,10 +7,10 @@ from typing import Any
 from msgspec import UNSET
 
 from diglot.dual import MemoryRecord
-from diglot.errors import UnknownRecordError
+from diglot.errors import DiglotError, UnknownRecordError
 from diglot.server import schemas
 from diglot.server.entries import check_text
-from diglot.server.errors import ApiError
+from diglot.server.errors import ApiError, from_diglot
 from diglot.server.operation import Call, Operation
 
 __all__ = ["OPERATIONS"]
@@ -41,9 +41,15 @@ async def add_many(call: Call) -> dict[str, Any]:
         try:
             records.append(_record(call, body))
         except ApiError as error:
-            error.detail.position = position
+            raise error.within("records", position) from None
+        except DiglotError as error:
+            raise from_diglot(error).within("records", position) from None
+    try:
+        await call.service.records.add_many(records)
+    except DiglotError as error:
+        if error.position is None:
             raise
-    await call.service.records.add_many(records)
+        raise from_diglot(error).within("records", error.position) from None
     return {"ids": [record.id for record in records]}
 
 

@@ -1,0 +1,86 @@
+"""`diglot serve`: a memory over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from dataclasses import fields
+from typing import Any
+
+from diglot.errors import DiglotError
+from diglot.server.settings import Limits
+
+_EPILOG = """\
+STORE is a JSON Lines file, plain, gzip or zstd, which is read into memory, or :memory:
+for an empty memory. What is added to either is lost when the server stops.
+
+Without --keys, anyone who can reach the server may do everything, so it listens on this
+machine only. `diglot key NAME` makes keys.
+
+examples:
+  diglot serve memory.jsonl.zst
+  diglot serve memory.jsonl --host 0.0.0.0 --keys keys.toml
+  curl -s localhost:8080/api/v1/search -d '{"query": "Save the file", "target_language": "ko"}'
+
+exit status: 0 stopped when told to, 2 wrong argument, 3 unreadable file or address in use,
+4 malformed file
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command."""
+    parser = subparsers.add_parser(
+        "serve",
+        help="serve a memory over HTTP",
+        description="Serves a memory over HTTP until it is told to stop.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("store", metavar="STORE", help="the memory to serve")
+    parser.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8080, help="port (default: %(default)s)")
+    parser.add_argument("--keys", metavar="FILE", help="the file of API keys")
+    parser.add_argument(
+        "--allow-anonymous",
+        action="store_true",
+        help="listen where others can reach it, without keys",
+    )
+    limits = parser.add_argument_group("limits", "also as DIGLOT_MAX_BODY and so on")
+    for limit in fields(Limits):
+        kind: Any = int if limit.type == "int" else float
+        limits.add_argument(
+            f"--{limit.name.replace('_', '-')}",
+            metavar="N",
+            type=kind,
+            help=f"{limit.metadata['text']} (default: {limit.default:,})",
+        )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serves."""
+    try:
+        from diglot.server.keys import Keys
+        from diglot.server.run import run as run_server
+        from diglot.server.run import serve
+    except ModuleNotFoundError:
+        message = "serve needs more packages; install them with: pip install 'diglot[server]'"
+        raise DiglotError(message) from None
+    limits = Limits.read(os.environ, vars(args))
+    keys = None if args.keys is None else Keys.read(args.keys)
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    run_server(
+        serve(
+            args.store,
+            host=args.host,
+            port=args.port,
+            keys=keys,
+            limits=limits,
+            anonymous=args.allow_anonymous,
+        )
+    )
+    return 0

@@ -1,0 +1,130 @@
+"""Runs a server in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from typing import Any
+
+import uvicorn
+
+from diglot.dual import DualLanguageMemory
+from diglot.errors import InvalidValueError
+from diglot.memory import InMemoryTranslationMemoryStore
+from diglot.server.app import App
+from diglot.server.keys import Keys
+from diglot.server.protocol import limited_protocol
+from diglot.server.service import Service, loopback_hosts
+from diglot.server.settings import Limits
+
+__all__ = ["check_address", "run", "serve"]
+
+_log = logging.getLogger("diglot.server")
+
+# Seconds for which an idle connection is kept.
+_KEEP_ALIVE = 75
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address leads to this machine only."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_address(host: str, keys: Keys | None, *, anonymous: bool) -> None:
+    """Refuses to let anyone in from elsewhere by mistake.
+
+    Raises:
+        InvalidValueError: The address can be reached from elsewhere, and no keys are needed.
+    """
+    if keys is None and not anonymous and not is_loopback(host):
+        message = (
+            f"the host is {host}, which others can reach, and there are no keys: anyone could read"
+            " and change everything. Give a file of keys, or say that you want that"
+        )
+        raise InvalidValueError(message, field="host")
+
+
+@asynccontextmanager
+async def open_store(
+    path: str,
+) -> AsyncIterator[tuple[InMemoryTranslationMemoryStore, DualLanguageMemory]]:
+    """The memories that a path stands for: `:memory:` for empty ones in memory only, else a file of
+    entries that is read into memory.
+    """
+    if path == ":memory:":
+        yield InMemoryTranslationMemoryStore(), DualLanguageMemory()
+    else:
+        yield await InMemoryTranslationMemoryStore.from_jsonl(path), DualLanguageMemory()
+
+
+def run(serving: Coroutine[Any, Any, None]) -> None:
+    """Runs `serve` on the fastest event loop there is."""
+    try:
+        import uvloop
+    except ModuleNotFoundError:
+        # There is none for Windows.
+        asyncio.run(serving)
+    else:
+        uvloop.run(serving)
+
+
+async def serve(
+    path: str,
+    *,
+    host: str,
+    port: int,
+    keys: Keys | None,
+    limits: Limits,
+    anonymous: bool = False,
+) -> None:
+    """Serves memories until the process is told to stop (SIGINT, SIGTERM).
+
+    Args:
+        path: As `open_store` takes it.
+        host: The address to listen on.
+        port: The port; 0 for any that is free. The log says which.
+        keys: Who may do what; None for anyone everything.
+        limits: What one request may ask for.
+        anonymous: Whether that may be from other machines.
+
+    Raises:
+        InvalidValueError: As `check_address`.
+        OSError: The store cannot be opened, or the address not be listened on.
+    """
+    check_address(host, keys, anonymous=anonymous)
+    hosts = loopback_hosts() if keys is None and is_loopback(host) else None
+    async with open_store(path) as (store, records):
+        service = Service(store, records, keys, limits, hosts)
+        config = uvicorn.Config(
+            App(service),
+            host=host,
+            port=port,
+            http=limited_protocol(limits.max_time),
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=_KEEP_ALIVE,
+            timeout_graceful_shutdown=limits.shutdown_time,
+            limit_concurrency=limits.max_connections,
+        )
+        await _Server(config, service).serve()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def shutdown(self, sockets: object = None) -> None:
+        self._service.state = "stopping"
+        await super().shutdown()

@@ -1,0 +1,223 @@
+"""The JSON API of a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from serving import Server, serving
+
+ENTRY = {"source": "Save the file", "target": "파일 저장", "source_language": "en"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[httpx.Client]:
+    with server.client() as client:
+        yield client
+
+
+def add(client: httpx.Client, **fields: Any) -> int:
+    answer = client.post("/api/v1/entries", json={**ENTRY, **fields})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def error(answer: httpx.Response, status: int) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    assert set(answer.json()) == {"error"}
+    return answer.json()["error"]
+
+
+def test_an_entry_is_added_found_changed_and_removed(client: httpx.Client) -> None:
+    metadata = {"a": [1, 2.5, None, True, "b"], "big": 2**80}
+    id = add(client, domain="one", notes="n", metadata=metadata)
+    entry = client.get(f"/api/v1/entries/{id}").json()["entry"]
+    assert entry["metadata"] == metadata
+    assert entry["target_language"] is None
+
+    found = client.post("/api/v1/search", json={"query": "save the FILE", "domain": "one"}).json()
+    assert found == {"hits": [{"id": id, "score": 1.0, "entry": entry}]}
+    asked = client.get("/api/v1/search", params={"query": "save the FILE", "domain": "one"})
+    assert asked.json() == found
+
+    changed = {**ENTRY, "domain": "one", "target": "문서 저장"}
+    assert client.put(f"/api/v1/entries/{id}", json=changed).status_code == 204
+    found = client.post("/api/v1/search", json={"query": "Save the file", "domain": "one"}).json()
+    assert [hit["entry"]["target"] for hit in found["hits"]] == ["문서 저장"]
+
+    assert client.delete(f"/api/v1/entries/{id}").status_code == 204
+    for answer in (
+        client.get(f"/api/v1/entries/{id}"),
+        client.put(f"/api/v1/entries/{id}", json=ENTRY),
+        client.delete(f"/api/v1/entries/{id}"),
+    ):
+        assert error(answer, 404)["code"] == "unknown_entry"
+
+
+def test_many_entries_are_added_all_or_none(client: httpx.Client) -> None:
+    entries = [{**ENTRY, "domain": "many", "target": str(number)} for number in range(10)]
+    ids = client.post("/api/v1/entries/batch", json={"entries": entries}).json()["ids"]
+    assert len(set(ids)) == 10
+    entries[7]["source"] = "  "
+    refused = error(client.post("/api/v1/entries/batch", json={"entries": entries}), 422)
+    assert (refused["code"], refused["field"]) == ("empty_text", "entries[7].source")
+    body = {"query": "Save the file", "domain": "many", "max_hits": 100}
+    assert [hit["id"] for hit in client.post("/api/v1/search", json=body).json()["hits"]] == ids
+
+
+def test_a_batch_of_searches_finds_what_each_search_finds(client: httpx.Client) -> None:
+    for source in ("Open the folder", "Close the window", "Open the window"):
+        add(client, source=source, domain="batch")
+    queries = ["open the window", "close", "nothing like it"]
+    filters = {"domain": "batch", "max_hits": 2, "min_score": 0.3}
+    body = {"queries": queries, **filters}
+    results = client.post("/api/v1/search/batch", json=body).json()["results"]
+    assert results == [
+        client.post("/api/v1/search", json={"query": query, **filters}).json() for query in queries
+    ]
+    assert [len(result["hits"]) for result in results] == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "field"),
+    [
+        ("{", 400, "invalid_json", None),
+        ('{"query": "\\ud800"}', 400, "invalid_json", None),
+        (b'{"query": "\xff"}', 400, "invalid_json", None),
+        ("", 400, "invalid_json", None),
+        ("[]", 422, "invalid_type", None),
+        ("{}", 422, "missing_field", "query"),
+        ('{"query": 1}', 422, "invalid_type", "query"),
+        ('{"query": ""}', 422, "empty_text", "query"),
+        ('{"query": " \\u3000"}', 422, "empty_text", "query"),
+        ('{"query": "a", "max_hits": 0}', 422, "invalid_value", "max_hits"),
+        ('{"query": "a", "max_hits": 101}', 422, "invalid_value", "max_hits"),
+        ('{"query": "a", "min_score": 1.5}', 422, "invalid_value", "min_score"),
+        ('{"query": "a", "min_score": "1"}', 422, "invalid_type", "min_score"),
+        ('{"query": "a", "sourceLanguage": "en"}', 422, "unknown_field", "sourceLanguage"),
+        ('{"query": "a", "x": ' + "[" * 5000 + "]" * 5000 + "}", 422, "unknown_field", "x"),
+    ],
+)
+def test_what_is_wrong_with_a_search_is_said(
+    client: httpx.Client, body: str, status: int, code: str, field: str | None
+) -> None:
+    refused = error(client.post("/api/v1/search", content=body), status)
+    assert (refused["code"], refused["field"]) == (code, field)
+    assert field is None or field in refused["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code", "field"),
+    [
+        ("", 422, "missing_field", "query"),
+        ("query=a&query=b", 422, "invalid_value", "query"),
+        ("query=a&max_hits=x", 422, "invalid_type", "max_hits"),
+        ("query=a&max_hits=-1", 422, "invalid_value", "max_hits"),
+        ("query=a&min_score=nan", 422, "invalid_value", "min_score"),
+        ("query=%ff", 400, "invalid_query", None),
+        ("query=a&nonsense=1", 422, "unknown_field", "nonsense"),
+        ("&".join(f"x{n}=1" for n in range(99)), 400, "invalid_query", None),
+    ],
+)
+def test_what_is_wrong_with_a_query_string_is_said(
+    client: httpx.Client, query: str, status: int, code: str, field: str | None
+) -> None:
+    refused = error(client.get(f"/api/v1/search?{query}"), status)
+    assert (refused["code"], refused["field"]) == (code, field)
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "field"),
+    [
+        ({"source": None}, "invalid_type", "source"),
+        ({"target": "\t"}, "empty_text", "target"),
+        ({"metadata": []}, "invalid_type", "metadata"),
+        ({"tags": []}, "unknown_field", "tags"),
+    ],
+)
+def test_what_is_wrong_with_an_entry_is_said(
+    client: httpx.Client, fields: dict[str, Any], code: str, field: str
+) -> None:
+    body = {**ENTRY, **fields}
+    refused = error(client.post("/api/v1/entries", json=body), 422)
+    assert (refused["code"], refused["field"]) == (code, field)
+    batch = {"entries": [ENTRY, body]}
+    refused = error(client.post("/api/v1/entries/batch", json=batch), 422)
+    assert (refused["code"], refused["field"]) == (code, f"entries[1].{field}")
+
+
+def test_unknown_paths_and_methods(client: httpx.Client) -> None:
+    assert error(client.get("/api/v1/nothing"), 404)["code"] == "not_found"
+    assert error(client.get("/api/v1/entries/x"), 422)["field"] == "id"
+    assert error(client.get(f"/api/v1/entries/{10**30}"), 422)["field"] == "id"
+    answer = client.patch("/api/v1/search")
+    assert error(answer, 405)["code"] == "method_not_allowed"
+    assert answer.headers["allow"] == "POST, GET"
+
+
+def test_records_are_kept_and_recalled(client: httpx.Client) -> None:
+    body = {"text": "按下保存按钮以后文件会写到磁盘", "namespace": "notes"}
+    record = client.post("/api/v1/records", json=body).json()
+    assert (record["lang"], record["translation_status"]) == ("zh", "missing")
+    path = f"/api/v1/records/{record['id']}"
+    assert client.get(path).json() == record
+    english = "The file is written when the save button is hit"
+    changed = client.patch(path, json={"text_en": english}).json()
+    assert (changed["text_en"], changed["translation_source"]) == (english, "llm")
+    asked = {"query": "file is written when the save button", "namespace": "notes"}
+    recalled = client.post("/api/v1/recall", json=asked).json()
+    assert [hit["record"] for hit in recalled["hits"]] == [changed]
+    assert recalled["fallback_used"] is True
+    assert client.post(f"{path}/mismatch", json={"note": "no"}).status_code == 204
+    kpis = client.get("/api/v1/kpis").json()
+    assert kpis["recall"]["mismatches"][0]["id"] == record["id"]
+    assert kpis["requests"]["recall"]["count"] == 1
+    assert client.delete(path).status_code == 204
+    assert error(client.get(path), 404)["code"] == "unknown_record"
+    assert error(client.patch(path, json={"lang": "en"}), 404)["code"] == "unknown_record"
+
+
+def test_records_are_added_all_or_none(client: httpx.Client) -> None:
+    records = [{"id": "r-1", "text": "one"}, {"id": "r-1", "text": "two"}]
+    refused = error(client.post("/api/v1/records/batch", json={"records": records}), 422)
+    assert (refused["code"], refused["position"]) == ("duplicate_id", 1)
+    assert client.get("/api/v1/records/r-1").status_code == 404
+    records[1]["id"] = "r-2"
+    answer = client.post("/api/v1/records/batch", json={"records": records})
+    assert answer.json() == {"ids": ["r-1", "r-2"]}
+
+
+def test_figures(client: httpx.Client) -> None:
+    add(client, domain="figures")
+    stats = client.get("/api/v1/stats").json()
+    assert stats["entries"] >= 1
+    assert sum(stats["bytes"].values()) > 0
+    text = client.get("/metrics").text
+    assert f"diglot_entries {stats['entries']:.1f}" in text
+    assert 'diglot_http_requests_total{operation="add_entry",status="201"}' in text
+    assert client.get("/health").json() == {"status": "ok"}
+    assert client.get("/ready").json() == {"status": "ready"}
+    assert client.head("/health").status_code == 200
+    permissions = client.get("/api/v1/permissions").json()
+    assert permissions == {"name": None, "read": None, "write": None, "admin": True}
+
+
+def test_pages_of_other_sites_get_nothing(client: httpx.Client) -> None:
+    headers = {"host": "evil.example"}
+    assert error(client.get("/api/v1/stats", headers=headers), 403)["code"] == "wrong_host"
+    headers = {"origin": "http://evil.example"}
+    answer = client.post("/api/v1/entries", json=ENTRY, headers=headers)
+    assert error(answer, 403)["code"] == "wrong_origin"
+    headers = {"origin": str(client.base_url).rstrip("/")}
+    answer = client.post("/api/v1/search", json={"query": "a"}, headers=headers)
+    assert answer.status_code == 200
