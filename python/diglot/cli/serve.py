@@ -9,7 +9,7 @@ import sys
 from dataclasses import fields
 from typing import Any
 
-from diglot.errors import DiglotError
+from diglot._extras import extra
 from diglot.server.settings import Limits
 
 _EPILOG = """\
@@ -25,7 +25,7 @@ examples:
   curl -s localhost:8080/api/v1/search -d '{"query": "Save the file", "target_language": "ko"}'
 
 exit status: 0 stopped when told to, 2 wrong argument, 3 unreadable file or address in use,
-4 malformed file
+4 malformed file, 5 packages of diglot[server] not installed
 """
 
 
@@ -39,6 +39,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("store", metavar="STORE", help="the memory to serve")
+    parser.add_argument(
+        "--dual", metavar="RECORDS", help="a dual-language memory, as JSON Lines of records"
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8080, help="port (default: %(default)s)")
     parser.add_argument("--keys", metavar="FILE", help="the file of API keys")
@@ -61,13 +64,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Serves."""
-    try:
+    with extra("server", "diglot serve"):
         from diglot.server.keys import Keys
         from diglot.server.run import run as run_server
         from diglot.server.run import serve
-    except ModuleNotFoundError:
-        message = "serve needs more packages; install them with: pip install 'diglot[server]'"
-        raise DiglotError(message) from None
     limits = Limits.read(os.environ, vars(args))
     keys = None if args.keys is None else Keys.read(args.keys)
     logging.basicConfig(
@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
     run_server(
         serve(
             args.store,
+            dual=args.dual,
             host=args.host,
             port=args.port,
             keys=keys,

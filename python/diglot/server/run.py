@@ -51,16 +51,22 @@ def check_address(host: str, keys: Keys | None, *, anonymous: bool) -> None:
 
 
 @asynccontextmanager
-async def open_store(
-    path: str,
+async def open_memories(
+    path: str, dual: str | None
 ) -> AsyncIterator[tuple[InMemoryTranslationMemoryStore, DualLanguageMemory]]:
-    """The memories that a path stands for: `:memory:` for empty ones in memory only, else a file of
-    entries that is read into memory.
+    """The memories that paths stand for.
+
+    Args:
+        path: `:memory:` for an empty one in memory only, else a file of entries that is read into
+            memory.
+        dual: A file of records that is read into memory; None for an empty memory.
     """
     if path == ":memory:":
-        yield InMemoryTranslationMemoryStore(), DualLanguageMemory()
+        store = InMemoryTranslationMemoryStore()
     else:
-        yield await InMemoryTranslationMemoryStore.from_jsonl(path), DualLanguageMemory()
+        store = await InMemoryTranslationMemoryStore.from_jsonl(path)
+    records = DualLanguageMemory() if dual is None else await DualLanguageMemory.from_jsonl(dual)
+    yield store, records
 
 
 def run(serving: Coroutine[Any, Any, None]) -> None:
@@ -77,6 +83,7 @@ def run(serving: Coroutine[Any, Any, None]) -> None:
 async def serve(
     path: str,
     *,
+    dual: str | None = None,
     host: str,
     port: int,
     keys: Keys | None,
@@ -86,7 +93,8 @@ async def serve(
     """Serves memories until the process is told to stop (SIGINT, SIGTERM).
 
     Args:
-        path: As `open_store` takes it.
+        path: The translation memory, as `open_memories` takes it.
+        dual: The dual-language memory.
         host: The address to listen on.
         port: The port; 0 for any that is free. The log says which.
         keys: Who may do what; None for anyone everything.
@@ -99,7 +107,7 @@ async def serve(
     """
     check_address(host, keys, anonymous=anonymous)
     hosts = loopback_hosts() if keys is None and is_loopback(host) else None
-    async with open_store(path) as (store, records):
+    async with open_memories(path, dual) as (store, records):
         service = Service(store, records, keys, limits, hosts)
         config = uvicorn.Config(
             App(service),
