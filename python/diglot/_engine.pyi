@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from os import PathLike
-from typing import Final, TypeAlias, final
+from typing import Any, Final, TypeAlias, final
 
 from diglot.memory import Progress
 from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
@@ -11,6 +11,8 @@ from diglot.store import Signal
 __all__ = [
     "Batch",
     "CancelFlag",
+    "FileReader",
+    "FileWriter",
     "Found",
     "Ids",
     "Memory",
@@ -20,6 +22,7 @@ __all__ = [
     "check_entry",
     "count_pairs",
     "dedupe",
+    "file_formats",
     "find_duplicates",
     "merge",
     "normalize",
@@ -318,6 +321,156 @@ class Snapshot:
 
         They are as many as can be read within about `seconds`, and at least one if there is one.
         """
+
+# Line, unit, code, message.
+_Skipped: TypeAlias = tuple[int, str | None, str, str]
+
+def file_formats() -> list[tuple[str, list[str]]]:
+    """The names of the file formats, each with the endings of its files' names in lower case, the
+    usual one first.
+    """
+
+@final
+class FileReader:
+    """A file that is being read, a slice of some milliseconds at a time.
+
+    After an error it is closed, and has nothing more to read.
+    """
+
+    def __new__(
+        cls,
+        path: str | PathLike[str],
+        format: str | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> FileReader:
+        """Opens a file. Its format, if it is not given, is what its name or its first bytes tell.
+
+        Raises:
+            OSError: The file cannot be read.
+            FormatError: It is not what it is said to be.
+            InvalidValueError: The format or an option is not known, or the format has no use for
+                the option.
+        """
+
+    @property
+    def format(self) -> str:
+        """The format's name."""
+
+    @property
+    def bytes_total(self) -> int | None:
+        """The size of the file on disk; None for a pipe and the like."""
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of the file read so far, as they are on disk."""
+
+    @property
+    def units_read(self) -> int:
+        """Units of the format read so far, with those that were left out."""
+
+    def read_into(
+        self, batch: Batch, flag: CancelFlag | None = None, signal: Signal | None = None
+    ) -> bool:
+        """Reads some units into a batch, without the GIL. Returns whether there are more.
+
+        Raises:
+            OSError: The file cannot be read.
+            FormatError: Nothing that follows can be told apart.
+            AbortedError: `flag` or `signal` was set.
+        """
+
+    def read(
+        self, flag: CancelFlag | None = None, signal: Signal | None = None
+    ) -> tuple[list[TranslationMemoryEntry | _Skipped], bool]:
+        """Reads some units, without the GIL.
+
+        Returns:
+            Entries, and for what was left out line, unit, code and message, in the order of the
+            file; and whether there are more.
+
+        Raises:
+            As `read_into`.
+        """
+
+    def take_problems(self) -> list[_Skipped]:
+        """What `read_into` left out since this was called last: line, unit, code, message."""
+
+@final
+class FileWriter:
+    """A file that is being written. It stands under its name when `finish` returns."""
+
+    def __new__(
+        cls,
+        path: str | PathLike[str],
+        format: str | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> FileWriter:
+        """Begins a file. Its format, if it is not given, is what its name tells.
+
+        Raises:
+            OSError: The file cannot be written.
+            InvalidValueError: The format or an option is not known, or the format has no use for
+                the option.
+        """
+
+    @property
+    def format(self) -> str:
+        """The format's name."""
+
+    @property
+    def written(self) -> int:
+        """Entries that were written."""
+
+    def extend(self, iterator: Iterator[TranslationMemoryEntry], seconds: float) -> bool:
+        """Copies entries for at most about `seconds`, or until it is time to `absorb` them.
+
+        Returns:
+            Whether there are no more.
+
+        Raises:
+            InvalidTypeError: An item is no entry; `position` says which.
+            InvalidValueError: An entry was changed to something that is not allowed.
+        """
+
+    def absorb(self, flag: CancelFlag | None = None, signal: Signal | None = None) -> None:
+        """Writes what was copied, without the GIL.
+
+        Raises:
+            OSError: The file cannot be written.
+            AbortedError: `flag` or `signal` was set.
+        """
+
+    def write_snapshot(
+        self,
+        snapshot: Snapshot,
+        filters: tuple[str | None, str | None, str | None, str | None],
+        flag: CancelFlag | None = None,
+        signal: Signal | None = None,
+    ) -> bool:
+        """Writes some of a snapshot's entries that the filters (source language, target language,
+        domain, namespace) let through, without the GIL: on from where it stopped the last time.
+
+        Returns:
+            Whether there are more.
+
+        Raises:
+            As `absorb`.
+        """
+
+    def take_problems(self) -> list[_Skipped]:
+        """What could not be written since this was called last: the number of the entry, counted
+        from 1, its source id, code and message.
+        """
+
+    def finish(self) -> None:
+        """Ends the file, makes it durable and puts it in its place.
+
+        Raises:
+            OSError: It cannot be done; what was there is as it was.
+        """
+
+    def abandon(self) -> None:
+        """Gives the file up, if it is not finished: nothing of it is left."""
 
 def read_jsonl(
     path: str | PathLike[str],

@@ -8,7 +8,7 @@ use crate::segment::{Segment, SegmentBuilder};
 use crate::text;
 
 /// Refuses an entry that must not be stored; otherwise returns its normalized source.
-fn checked(entry: &EntryRef<'_>) -> Result<String> {
+pub(crate) fn checked(entry: &EntryRef<'_>) -> Result<String> {
     let fields = [
         ("source", Some(entry.source)),
         ("target", Some(entry.target)),

@@ -1,5 +1,8 @@
 //! What a memory stores, seen from outside.
 
+use crate::batch;
+use crate::fields;
+
 /// An entry's number in its memory: given in order of insertion, never reused.
 pub type EntryId = u64;
 
@@ -31,6 +34,16 @@ pub struct EntryRef<'a> {
     pub metadata: Option<&'a str>,
 }
 
+impl EntryRef<'_> {
+    /// Refuses an entry that no memory takes.
+    ///
+    /// # Errors
+    /// [`Error::EmptyText`](crate::Error::EmptyText) and [`Error::TooLong`](crate::Error::TooLong).
+    pub fn check(&self) -> crate::Result<()> {
+        batch::checked(self).map(drop)
+    }
+}
+
 /// Which entries may be hits. A field that is `None` filters nothing; an entry
 /// without the field does not match a filter on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,5 +65,13 @@ impl Filter {
             && self.target_language.is_none()
             && self.domain.is_none()
             && self.namespace.is_none()
+    }
+
+    /// Whether an entry matches.
+    pub fn matches(&self, entry: &EntryRef<'_>) -> bool {
+        let wanted = fields::wanted(self).into_iter().zip(fields::values(entry)).enumerate();
+        wanted.into_iter().all(|(field, (wanted, value))| {
+            wanted.is_none() || wanted == value.map(|value| fields::comparable(field, value))
+        })
     }
 }

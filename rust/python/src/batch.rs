@@ -19,7 +19,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Takes items until there are no more, `take` breaks, or `seconds` have passed. Returns whether there are no more.
-fn pull<'py>(
+pub(crate) fn pull<'py>(
     iterator: &Bound<'py, PyIterator>,
     seconds: f64,
     mut take: impl FnMut(Bound<'py, PyAny>) -> PyResult<ControlFlow<()>>,
@@ -127,13 +127,14 @@ const WAITING_BYTES: usize = 1 << 20;
 
 /// Entries copied from Python: their texts one after the other, and the length of each (`None` has none).
 #[derive(Default)]
-struct Waiting {
+pub(crate) struct Waiting {
     text: String,
     lengths: Vec<[Option<u32>; 10]>,
 }
 
 impl Waiting {
-    fn push(&mut self, entry: EntryRef<'_>) -> Option<()> {
+    /// Copies an entry. Returns whether its fields are short enough.
+    pub(crate) fn push(&mut self, entry: EntryRef<'_>) -> Option<()> {
         let fields = [
             Some(entry.source),
             Some(entry.target),
@@ -157,7 +158,17 @@ impl Waiting {
         Some(())
     }
 
-    fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Whether it is time to take them.
+    pub(crate) fn is_full(&self) -> bool {
+        self.text.len() >= WAITING_BYTES
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
         let mut rest = self.text.as_str();
         self.lengths.iter().map(move |lengths| {
             let [
@@ -230,6 +241,11 @@ impl Batch {
     pub(crate) fn take(&self) -> Option<Prepared> {
         lock(&self.0).prepared.take()
     }
+
+    /// Lets what was absorbed be added to.
+    pub(crate) fn with<T>(&self, add: impl FnOnce(&mut diglot_engine::Batch) -> T) -> T {
+        add(&mut lock(&self.0).batch)
+    }
 }
 
 #[pymethods]
@@ -250,9 +266,9 @@ impl Batch {
             if waiting.push(fields.entry()?).is_none() {
                 return Err(errors::invalid_value(item.py(), "entry", "has a field of more than 4 GiB", at));
             }
-            match waiting.text.len() < WAITING_BYTES {
-                true => Ok(ControlFlow::Continue(())),
-                false => Ok(ControlFlow::Break(())),
+            match waiting.is_full() {
+                true => Ok(ControlFlow::Break(())),
+                false => Ok(ControlFlow::Continue(())),
             }
         })
     }

@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 
 use diglot_engine::Error;
-use diglot_engine::jsonl::FormatError;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -109,13 +108,13 @@ pub(crate) fn unknown_entry(py: Python<'_>, id: impl Display) -> PyErr {
 }
 
 /// A file does not hold what it should.
-pub(crate) fn format(py: Python<'_>, path: &Path, failure: &FormatError) -> PyErr {
+pub(crate) fn format(py: Python<'_>, path: &Path, line: u64, field: Option<&str>, message: &str) -> PyErr {
     let make = || {
         let details = PyDict::new(py);
         details.set_item("path", path.as_os_str())?;
-        details.set_item("line", failure.line)?;
-        details.set_item("field", failure.field)?;
-        let message = format!("{}, {failure}", path.display());
+        details.set_item("line", line)?;
+        details.set_item("field", field)?;
+        let message = format!("{}, line {line}: {message}", path.display());
         py.import("diglot.errors")?.getattr("FormatError")?.call((message,), Some(&details))
     };
     make().map_or_else(|failure| failure, PyErr::from_value)

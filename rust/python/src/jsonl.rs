@@ -43,7 +43,9 @@ pub(crate) fn read_jsonl(
         return Err(raised);
     }
     read.map(Batch::from).map_err(|failure| match failure {
-        jsonl::Error::Format(failure) => errors::format(py, &path, &failure),
+        jsonl::Error::Format(failure) => {
+            errors::format(py, &path, failure.line, failure.field, &failure.message)
+        }
         jsonl::Error::Io(failure) => errors::io(py, &path, failure),
         jsonl::Error::Aborted => errors::engine(py, &Error::Aborted, At::Single),
     })

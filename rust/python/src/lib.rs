@@ -8,6 +8,7 @@ mod dispose;
 mod duplicates;
 mod entry;
 mod errors;
+mod formats;
 mod found;
 mod json;
 mod jsonl;
@@ -29,6 +30,8 @@ mod _engine {
     use crate::duplicates::{count_pairs, dedupe, find_duplicates, merge, resolve};
     #[pymodule_export]
     use crate::entry::check_entry;
+    #[pymodule_export]
+    use crate::formats::{FileReader, FileWriter, file_formats};
     #[pymodule_export]
     use crate::found::Found;
     #[pymodule_export]

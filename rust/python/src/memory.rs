@@ -242,6 +242,12 @@ impl Memory {
 #[pyclass(frozen, module = "diglot._engine")]
 pub(crate) struct Snapshot(pub(crate) Arc<diglot_engine::Snapshot>);
 
+impl Snapshot {
+    pub(crate) fn get_ref(&self) -> &diglot_engine::Snapshot {
+        &self.0
+    }
+}
+
 #[pymethods]
 impl Snapshot {
     fn __len__(&self) -> usize {
