@@ -1,22 +1,333 @@
 //! Writing TMX.
-use crate::Writer;
-use crate::error::Result;
-use crate::options::Options;
-use crate::output::Output;
+
+use std::io::Write;
+
 use diglot_engine::EntryRef;
 
-/// Writes.
-pub(crate) struct TmxWriter(Output);
+use super::{DIALECT, DOMAIN, NAMESPACE, OURS, REST, TU_ATTRIBUTES, TUV_ATTRIBUTES, UNDETERMINED};
+use crate::Writer;
+use crate::error::{Error, Result};
+use crate::inline;
+use crate::json::{self, Members, Object};
+use crate::options::Options;
+use crate::output::Output;
+use crate::time;
+use crate::xml::{allowed, forbidden, push_attribute, push_text};
+
+/// What `segtype` may be.
+const SEGMENT_TYPES: [&str; 4] = ["block", "paragraph", "sentence", "phrase"];
+
+/// Writes entries as units of TMX 1.4b, one each.
+///
+/// What the parts of a unit hold by themselves is written there. The rest goes into a property: texts that XML cannot
+/// hold, times that TMX cannot hold, and metadata that is not TMX's.
+pub(crate) struct TmxWriter {
+    output: Output,
+    /// The source language of the header.
+    source_language: String,
+    unit: String,
+}
+
 impl TmxWriter {
-    pub(crate) fn new(output: Output, _options: &Options) -> Result<TmxWriter> {
-        Ok(TmxWriter(output))
+    /// # Errors
+    /// [`Error::Option`] for target languages, which each unit has of its own; [`Error::Io`].
+    pub(crate) fn new(mut output: Output, options: &Options) -> Result<TmxWriter> {
+        if !options.target_languages.is_empty() {
+            let message =
+                "has no use when TMX is written: every unit says which languages it is in".to_owned();
+            return Err(Error::Option { option: "target_languages", message });
+        }
+        let source_language = options.source_language.clone().unwrap_or_else(|| "*all*".to_owned());
+        let mut header =
+            String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<tmx version=\"1.4\">\n<header");
+        for (name, value) in [
+            ("creationtool", "diglot"),
+            ("creationtoolversion", env!("CARGO_PKG_VERSION")),
+            ("segtype", "sentence"),
+            ("o-tmf", "diglot"),
+            ("adminlang", "en"),
+            ("srclang", &source_language),
+            ("datatype", "plaintext"),
+        ] {
+            push_attribute(&mut header, name, value);
+        }
+        header.push_str("/>\n<body>\n");
+        output.write_all(header.as_bytes())?;
+        Ok(TmxWriter { output, source_language, unit: String::new() })
     }
 }
+
 impl Writer for TmxWriter {
-    fn write(&mut self, _entry: EntryRef<'_>) -> Result<()> {
-        Ok(())
+    fn write(&mut self, entry: EntryRef<'_>) -> Result<()> {
+        self.unit.clear();
+        push_unit(&mut self.unit, &entry, &self.source_language);
+        Ok(self.output.write_all(self.unit.as_bytes())?)
     }
-    fn finish(self: Box<Self>) -> Result<()> {
-        Ok(self.0.finish()?)
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        self.output.write_all(b"</body>\n</tmx>\n")?;
+        Ok(self.output.finish()?)
     }
+}
+
+/// What a `tu` or `tuv` says besides its texts, out of the metadata.
+#[derive(Default)]
+struct About {
+    attributes: Vec<(&'static str, String)>,
+    notes: Vec<String>,
+    /// Type, text, language.
+    props: Vec<(String, String, Option<String>)>,
+}
+
+impl About {
+    fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Takes a member if TMX can hold it as it is.
+    fn take(&mut self, key: &str, value: &str, known: &[&'static str]) -> Option<()> {
+        match key {
+            "props" => self.props = props(value)?,
+            "notes" => {
+                let notes: Vec<String> = serde_json::from_str(value).ok()?;
+                self.notes = notes.iter().all(|note| forbidden(note).is_none()).then_some(notes)?;
+            }
+            _ => {
+                let name = known.iter().find(|known| **known == key)?;
+                let value: String = serde_json::from_str(value).ok()?;
+                let fits = *name != "segtype" || SEGMENT_TYPES.contains(&value.as_str());
+                (fits && forbidden(&value).is_none()).then(|| self.attributes.push((name, value)))?;
+            }
+        }
+        Some(())
+    }
+
+    /// All of an object, if TMX can hold it as it is.
+    fn all_of(object: &str) -> Option<About> {
+        let mut about = About::default();
+        for (key, value) in json::members(object)? {
+            about.take(&key, value.get(), &TUV_ATTRIBUTES)?;
+        }
+        Some(about)
+    }
+
+    fn push(&self, out: &mut String) {
+        for note in &self.notes {
+            push_element(out, "<note", note, "</note>\n");
+        }
+        for (kind, text, language) in &self.props {
+            push_prop(out, kind, text, language.as_deref());
+        }
+    }
+}
+
+fn props(value: &str) -> Option<Vec<(String, String, Option<String>)>> {
+    let props: Vec<Vec<String>> = serde_json::from_str(value).ok()?;
+    props
+        .into_iter()
+        .map(|prop| {
+            let mut parts = prop.into_iter();
+            let (kind, text, language) = (parts.next()?, parts.next()?, parts.next());
+            let fits = [Some(&kind), Some(&text), language.as_ref()].into_iter().flatten();
+            let fits = fits.map(|part| forbidden(part)).all(|found| found.is_none());
+            (fits && parts.next().is_none() && !OURS.contains(&kind.as_str()))
+                .then_some((kind, text, language))
+        })
+        .collect()
+}
+
+/// Adds a unit.
+fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
+    let metadata = entry.metadata.and_then(json::members).unwrap_or_default();
+    let ours = metadata.get("tmx").and_then(|value| json::members(value.get()));
+    let changed_at = metadata.get("changed_at").and_then(|value| json::text(value));
+
+    let mut rest_of_ours = Object::default();
+    let mut unit = About::default();
+    let [mut source, mut target] = [About::default(), About::default()];
+    for (key, value) in ours.iter().flatten() {
+        let taken = match key.as_ref() {
+            "source" => markup(value.get(), entry.source).map(drop),
+            "target" => markup(value.get(), entry.target).map(drop),
+            "source_tuv" => variant(value.get(), entry, changed_at.as_deref()).map(|about| source = about),
+            "target_tuv" => variant(value.get(), entry, changed_at.as_deref()).map(|about| target = about),
+            "notes" => None,
+            key => unit.take(key, value.get(), &TU_ATTRIBUTES),
+        };
+        if taken.is_none() {
+            rest_of_ours.raw(key, value.get());
+        }
+    }
+
+    let derived = |name| target.attribute(name).or(source.attribute(name)).map(shown_time);
+    let created = date(entry.created_at, derived("creationdate"));
+    let changed = date(changed_at.as_deref(), derived("changedate"));
+
+    out.push_str("<tu");
+    if let Some(id) = entry.source_id {
+        push_attribute(out, "tuid", id);
+    }
+    for (name, value) in &unit.attributes {
+        push_attribute(out, name, value);
+    }
+    for (name, date) in [("creationdate", &created), ("changedate", &changed)] {
+        if let Some(date) = &date.written {
+            push_attribute(out, name, date);
+        }
+    }
+    let source_language = shown_language(entry.source_language);
+    if source_language != header_language {
+        push_attribute(out, "srclang", &source_language);
+    }
+    out.push_str(">\n");
+
+    if let Some(notes) = entry.notes {
+        push_element(out, "<note", notes, "</note>\n");
+    }
+    for (kind, text) in [(DOMAIN, entry.domain), (NAMESPACE, entry.namespace)] {
+        if let Some(text) = text {
+            push_prop(out, kind, text, None);
+        }
+    }
+    unit.push(out);
+    if let Some(rest) = rest(entry, &metadata, &created, &changed, rest_of_ours) {
+        push_prop(out, REST, &rest, None);
+    }
+
+    for (key, text, language, about) in [
+        ("source", entry.source, source_language.as_ref(), &source),
+        ("target", entry.target, &shown_language(entry.target_language), &target),
+    ] {
+        out.push_str("<tuv");
+        push_attribute(out, "xml:lang", language);
+        for (name, value) in &about.attributes {
+            push_attribute(out, name, value);
+        }
+        out.push('>');
+        about.push(out);
+        out.push_str("<seg>");
+        let kept =
+            |members: Option<&Members<'_>>| members?.get(key).and_then(|value| markup(value.get(), text));
+        let other = || kept(metadata.get("xliff").and_then(|value| json::members(value.get())).as_ref());
+        match kept(ours.as_ref()).or_else(other) {
+            Some(markup) => out.push_str(&markup),
+            None => push_text(out, text),
+        }
+        out.push_str("</seg></tuv>\n");
+    }
+    out.push_str("</tu>\n");
+}
+
+/// The markup that a member holds, if it is markup of this text.
+fn markup(value: &str, text: &str) -> Option<String> {
+    let segment = inline::parse(&DIALECT, &serde_json::from_str::<String>(value).ok()?)?;
+    (segment.text == text && !segment.markup.is_empty()).then_some(segment.markup)
+}
+
+/// What a `tuv` says, if it can be written as it is and would not be read as a time that the entry does not have.
+fn variant(value: &str, entry: &EntryRef<'_>, changed_at: Option<&str>) -> Option<About> {
+    let about = About::all_of(value)?;
+    let creates = about.attribute("creationdate").is_some() && entry.created_at.is_none();
+    let changes = about.attribute("changedate").is_some() && changed_at.is_none();
+    (!creates && !changes).then_some(about)
+}
+
+/// How a time is written.
+struct Date {
+    /// The attribute of the `tu`.
+    written: Option<String>,
+    /// Whether that, or what the `tuv` have, is read as this time.
+    exact: bool,
+}
+
+fn date(time: Option<&str>, derived: Option<String>) -> Date {
+    let Some(time) = time else { return Date { written: None, exact: true } };
+    if derived.as_deref() == Some(time) {
+        return Date { written: None, exact: true };
+    }
+    let written = time::basic(time);
+    let exact = written.as_deref().and_then(time::extended).as_deref() == Some(time);
+    Date { written, exact }
+}
+
+/// A time of TMX as entries have it.
+pub(super) fn shown_time(time: &str) -> String {
+    time::extended(time).unwrap_or_else(|| time.to_owned())
+}
+
+/// How a language is written.
+pub(super) fn shown_language(language: Option<&str>) -> std::borrow::Cow<'_, str> {
+    match language {
+        None | Some("") => UNDETERMINED.into(),
+        Some(language) => allowed(language),
+    }
+}
+
+/// What the other parts of a unit cannot hold, as a JSON object: exact values of fields, and members of the metadata.
+fn rest(
+    entry: &EntryRef<'_>,
+    metadata: &Members<'_>,
+    created: &Date,
+    changed: &Date,
+    rest_of_ours: Object,
+) -> Option<String> {
+    let mut rest = Object::default();
+    for (field, value) in [
+        ("source", Some(entry.source)),
+        ("target", Some(entry.target)),
+        ("domain", entry.domain),
+        ("namespace", entry.namespace),
+        ("source_id", entry.source_id),
+        ("notes", entry.notes),
+    ] {
+        if let Some(value) = value.filter(|value| forbidden(value).is_some()) {
+            rest.string(field, value);
+        }
+    }
+    for (field, language) in
+        [("source_language", entry.source_language), ("target_language", entry.target_language)]
+    {
+        match language {
+            None => rest.raw(field, "null"),
+            Some(language) if shown_language(Some(language)) != language => rest.string(field, language),
+            Some(_) => {}
+        }
+    }
+    if let Some(created_at) = entry.created_at.filter(|_| !created.exact) {
+        rest.string("created_at", created_at);
+    }
+    let mut others = Object::default();
+    for (key, value) in metadata {
+        match key.as_ref() {
+            "tmx" if json::members(value.get()).is_some_and(|members| !members.is_empty()) => {}
+            "changed_at" if changed.exact && json::text(value).is_some() => {}
+            key => others.raw(key, value.get()),
+        }
+    }
+    others.object("tmx", rest_of_ours);
+    match others.finish() {
+        Some(others) => rest.raw("metadata", &others),
+        None if entry.metadata.is_some_and(|_| metadata.is_empty()) => rest.raw("metadata", "{}"),
+        None => {}
+    }
+    // What XML cannot hold is in strings only, and JSON can write it in ASCII.
+    rest.finish().map(|rest| rest.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff"))
+}
+
+fn push_element(out: &mut String, start: &str, text: &str, end: &str) {
+    out.push_str(start);
+    out.push('>');
+    push_text(out, text);
+    out.push_str(end);
+}
+
+fn push_prop(out: &mut String, kind: &str, text: &str, language: Option<&str>) {
+    out.push_str("<prop");
+    push_attribute(out, "type", kind);
+    if let Some(language) = language {
+        push_attribute(out, "xml:lang", language);
+    }
+    out.push('>');
+    push_text(out, text);
+    out.push_str("</prop>\n");
 }
