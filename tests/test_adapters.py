@@ -238,7 +238,7 @@ def test_pydantic_ai_runs_the_tool_and_asks_again(source):
     result = asyncio.run(agent.run("Translate into Korean: Save changes"))
     assert result.output == "변경 사항 저장"
     refused, found = heard[1:]
-    assert (refused.content, refused.outcome) == (REFUSED, "retried")
+    assert refused.content == REFUSED
     assert isinstance(found, ToolReturnPart)
     assert found.content.startswith(FOUND)
     assert found.metadata["hits"][0]["entry"]["target"] == "변경 사항 저장"
