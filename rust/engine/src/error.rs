@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::entry::{EntryId, MOST_ID};
+use crate::scan::MOST_PHRASE_CHARS;
 
 /// The most bytes that a text may have (16 MiB).
 pub const MOST_TEXT_BYTES: usize = 1 << 24;
@@ -46,6 +47,11 @@ pub enum Error {
         /// Its length in bytes.
         bytes: usize,
     },
+    /// A text to be contained in others has too many characters.
+    PhraseTooLong {
+        /// How many.
+        chars: usize,
+    },
     /// The caller's [`Control`](crate::Control) asked to stop.
     Aborted,
 }
@@ -64,6 +70,9 @@ impl fmt::Display for Error {
             }
             Error::TooLong { field, bytes } => {
                 write!(f, "{field} has {bytes} bytes; at most {MOST_TEXT_BYTES} are allowed")
+            }
+            Error::PhraseTooLong { chars } => {
+                write!(f, "text has {chars} characters; at most {MOST_PHRASE_CHARS} are allowed")
             }
             Error::Aborted => write!(f, "the operation was aborted"),
         }

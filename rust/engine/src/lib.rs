@@ -15,6 +15,7 @@
 //!   `removed` what was removed of them, `fields` what filters need.
 //! - `batch` is what is on its way into a memory, `duplicates` says what of it
 //!   is there already.
+//! - `scan` goes through all entries.
 //! - `memory` puts them together, `background` turns live parts into segments
 //!   and merges segments.
 //! - [`jsonl`] reads memories kept as JSON Lines.
@@ -36,6 +37,7 @@ mod memory;
 mod parallel;
 mod postings;
 mod removed;
+mod scan;
 mod search;
 mod segment;
 pub mod text;
@@ -49,6 +51,7 @@ pub use error::{Error, MOST_TEXT_BYTES, Result};
 #[doc(hidden)]
 pub use kernel::bench::Block as KernelBlock;
 pub use memory::{Bytes, Coverage, Found, Hit, Memory, SearchOptions, Snapshot, Stats};
+pub use scan::{By, MOST_PHRASE_CHARS, Phrase, Side};
 
 /// The instruction set that searches use on this machine.
 pub fn instruction_set() -> &'static str {

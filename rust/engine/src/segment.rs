@@ -175,6 +175,12 @@ impl Segment {
         &self.entries.profiles
     }
 
+    /// The source and the target of an entry.
+    pub(crate) fn pair(&self, at: u32) -> (&str, &str) {
+        let source = self.entries.source_of[at as usize];
+        (self.entries.sources.get(source), self.entries.targets.get(at))
+    }
+
     /// The entry at a place.
     pub(crate) fn entry(&self, at: u32) -> EntryRef<'_> {
         self.entries.get(at)

@@ -95,6 +95,9 @@ pub(crate) fn engine(py: Python<'_>, failure: &Error, at: At) -> PyErr {
         Error::MinScore { .. } => {
             error(py, "InvalidValueError", "invalid_value", Some("min_score"), at, &message)
         }
+        Error::PhraseTooLong { .. } => {
+            error(py, "InvalidValueError", "text_too_long", Some("text"), at, &message)
+        }
         Error::IdTaken { .. } => error(py, "InvalidValueError", "invalid_value", Some("id"), at, &message),
         Error::UnknownEntry { id } => unknown_entry(py, id),
         Error::Aborted => error(py, "AbortedError", "aborted", None, At::Single, &message),

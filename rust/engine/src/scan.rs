@@ -1,0 +1,197 @@
+//! Going through all entries: finding those that contain a piece of text, and counting them by their fields.
+
+use std::collections::HashMap;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::control::{Control, Pace};
+use crate::entry::{EntryId, Filter};
+use crate::error::{Error, Result};
+use crate::fields::{self, FIELDS};
+use crate::memory::Snapshot;
+use crate::text;
+
+/// The most characters that a [`Phrase`] may have.
+pub const MOST_PHRASE_CHARS: usize = 1000;
+
+/// Bytes that a phrase may take when it is ready to be looked for: enough for the longest one.
+const MOST_PHRASE_BYTES: usize = 1 << 27;
+
+/// How much looking at an entry costs besides its bytes.
+const ENTRY: usize = 16;
+
+/// Which text of an entry a phrase is looked for in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Its source.
+    Source,
+    /// Its target.
+    Target,
+    /// Either.
+    Both,
+}
+
+/// A piece of text to look for. A text contains it if it has the same characters in a row but for their case and for the
+/// length of runs of white space, either as the phrase was given or as it is when normalized.
+pub struct Phrase(Regex);
+
+impl Phrase {
+    /// Makes ready to look for a text. White space at its ends does not count.
+    ///
+    /// # Errors
+    /// [`Error::EmptyText`] if it is white space, [`Error::PhraseTooLong`] if it has more than [`MOST_PHRASE_CHARS`].
+    pub fn new(phrase: &str) -> Result<Phrase> {
+        let normalized = text::normalize(phrase);
+        if normalized.is_empty() {
+            return Err(Error::EmptyText { field: "text" });
+        }
+        // A normalized character can be many: the ligature ﷺ becomes eighteen.
+        let chars = phrase.chars().count().max(normalized.chars().count());
+        if chars > MOST_PHRASE_CHARS {
+            return Err(Error::PhraseTooLong { chars });
+        }
+        let words = |text: &str| {
+            let words = text.split(text::is_white_space).filter(|word| !word.is_empty());
+            words.map(regex::escape).collect::<Vec<_>>().join(WHITE_SPACE)
+        };
+        RegexBuilder::new(&format!("{}|{}", words(phrase), words(&normalized)))
+            .case_insensitive(true)
+            .size_limit(MOST_PHRASE_BYTES)
+            .build()
+            .map(Phrase)
+            .map_err(|_| Error::PhraseTooLong { chars })
+    }
+
+    fn is_in(&self, side: Side, source: &str, target: &str) -> bool {
+        (side != Side::Target && self.0.is_match(source)) || (side != Side::Source && self.0.is_match(target))
+    }
+}
+
+/// A run of what [`text::is_white_space`] says.
+const WHITE_SPACE: &str =
+    r"[\t-\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}\u{feff}]+";
+
+/// The fields to count entries by: source language, target language, domain, namespace.
+pub type By = [bool; FIELDS];
+
+impl Snapshot {
+    /// The ids of the entries that contain a phrase and pass a filter, ascending: the first `most` from `from` on.
+    ///
+    /// It looks at every entry that passes the filter until it has enough.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`] if `control` says so.
+    pub fn containing(
+        &self,
+        phrase: &Phrase,
+        side: Side,
+        filter: &Filter,
+        from: EntryId,
+        most: usize,
+        control: Control<'_>,
+    ) -> Result<Vec<EntryId>> {
+        let mut pace = Pace::default();
+        let mut found = Vec::new();
+        // Parts overlap in their ids, so each may have the first ones.
+        let mut of_part = |found_here: &mut usize, id, source: &str, target: &str| -> Result<bool> {
+            pace.step(ENTRY + source.len() + target.len(), control)?;
+            if phrase.is_in(side, source, target) {
+                found.push(id);
+                *found_here += 1;
+            }
+            Ok(*found_here < most)
+        };
+        let wanted = fields::wanted(filter);
+        for part in self.sealed.iter() {
+            let segment = &part.segment;
+            let Some(selection) = segment.fields.resolve(segment.profiles(), &wanted) else { continue };
+            let start = segment.ids().partition_point(|id| *id < from) as u32;
+            let mut found_here = 0;
+            let mut look = |at: u32| -> Result<bool> {
+                if part.removed.contains(at) || !selection.passes(segment.profile(at)) {
+                    return Ok(true);
+                }
+                let (source, target) = segment.pair(at);
+                of_part(&mut found_here, segment.ids()[at as usize], source, target)
+            };
+            match selection.fewest() {
+                Some(list) => {
+                    for at in &list[list.partition_point(|at| *at < start)..] {
+                        if !look(*at)? {
+                            break;
+                        }
+                    }
+                }
+                None => {
+                    for at in start..segment.len() as u32 {
+                        if !look(at)? {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        for part in &self.lives {
+            // Small, and out of order where entries were replaced: all that is found counts.
+            for (_, entry) in part.entries().filter(|(_, entry)| entry.id >= from) {
+                let fields = entry.entry();
+                if fields::passes(&fields, &wanted) {
+                    of_part(&mut 0, entry.id, fields.source, fields.target)?;
+                }
+            }
+        }
+        found.sort_unstable();
+        found.truncate(most);
+        Ok(found)
+    }
+
+    /// How many entries pass a filter, by the values of some fields as they were given; the other fields are `None`.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`] if `control` says so.
+    pub fn count_by(
+        &self,
+        by: By,
+        filter: &Filter,
+        control: Control<'_>,
+    ) -> Result<HashMap<[Option<&str>; FIELDS], usize>> {
+        let mut pace = Pace::default();
+        let mut counts = HashMap::new();
+        let mut count = |values: [Option<&'_ str>; FIELDS], entries| {
+            let mut field = 0;
+            let values = values.map(|value| {
+                field += 1;
+                value.filter(|_| by[field - 1])
+            });
+            *counts.entry(values).or_default() += entries;
+        };
+        let wanted = fields::wanted(filter);
+        for part in self.sealed.iter() {
+            let segment = &part.segment;
+            let Some(selection) = segment.fields.resolve(segment.profiles(), &wanted) else { continue };
+            let mut of_profile = HashMap::<u32, usize>::new();
+            let mut look = |at: u32| -> Result<()> {
+                pace.step(ENTRY, control)?;
+                let profile = segment.profile(at);
+                if !part.removed.contains(at) && selection.passes(profile) {
+                    *of_profile.entry(profile).or_default() += 1;
+                }
+                Ok(())
+            };
+            match selection.fewest() {
+                Some(list) => list.iter().try_for_each(|at| look(*at))?,
+                None => (0..segment.len() as u32).try_for_each(look)?,
+            }
+            for (profile, entries) in of_profile {
+                count(segment.profiles().get(profile), entries);
+            }
+        }
+        for (_, entry) in self.lives.iter().flat_map(|part| part.entries()) {
+            let fields = entry.entry();
+            if fields::passes(&fields, &wanted) {
+                count(fields::values(&fields), 1);
+            }
+        }
+        Ok(counts)
+    }
+}
