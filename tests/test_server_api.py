@@ -221,3 +221,44 @@ def test_pages_of_other_sites_get_nothing(client: httpx.Client) -> None:
     headers = {"origin": str(client.base_url).rstrip("/")}
     answer = client.post("/api/v1/search", json={"query": "a"}, headers=headers)
     assert answer.status_code == 200
+
+
+def test_concordance_goes_page_by_page(client: httpx.Client) -> None:
+    ids = [add(client, target=f"쪽 {number}", domain="pages") for number in range(5)]
+    add(client, source="something else", target="그 밖의 것", domain="pages")
+    asked = {"text": "THE  file", "domain": "pages", "limit": "2"}
+    pages = []
+    for _ in range(3):
+        answer = client.get("/api/v1/concordance", params=asked).json()
+        pages.append([item["id"] for item in answer["entries"]])
+        asked["after"] = answer["next"]
+    assert pages == [ids[:2], ids[2:4], ids[4:]]
+    assert answer["next"] is None
+    asked = {"text": "쪽 3", "side": "target", "domain": "pages"}
+    answer = client.get("/api/v1/concordance", params=asked).json()
+    assert [item["id"] for item in answer["entries"]] == [ids[3]]
+    asked["side"] = "source"
+    assert client.get("/api/v1/concordance", params=asked).json()["entries"] == []
+    for bad, field in (
+        ("text=%20", "text"),
+        ("text=a&side=x", "side"),
+        ("text=a&limit=0", "limit"),
+    ):
+        assert error(client.get(f"/api/v1/concordance?{bad}"), 422)["field"] == field
+
+
+def test_facets_count_entries(client: httpx.Client) -> None:
+    for target_language in ("ko", "ko", "ja", None):
+        add(client, target_language=target_language, namespace="facets")
+    answer = client.get("/api/v1/facets", params={"namespace": "facets"}).json()
+    assert answer == {
+        "entries": 4,
+        "source_languages": [{"value": "en", "entries": 4}],
+        "target_languages": [
+            {"value": "ko", "entries": 2},
+            {"value": "ja", "entries": 1},
+            {"value": None, "entries": 1},
+        ],
+        "domains": [{"value": None, "entries": 4}],
+        "namespaces": [{"value": "facets", "entries": 4}],
+    }

@@ -20,6 +20,8 @@ __all__ = [
     "Snapshot",
     "__version__",
     "check_entry",
+    "containing",
+    "count_by",
     "count_pairs",
     "dedupe",
     "file_formats",
@@ -535,3 +537,35 @@ def dedupe(
     signal: Signal | None = None,
 ) -> list[_Counts]:
     """Removes the entries of a memory that are duplicates, all at once."""
+
+def containing(
+    memory: Snapshot,
+    text: str,
+    side: str,
+    options: _Options,
+    start: int,
+    flag: CancelFlag | None = None,
+    signal: Signal | None = None,
+) -> list[int]:
+    """The ids of the first entries, from `start` on, that contain a text in their `source`, their
+    `target` or `both`. They are `max_hits` of the options at the most, ascending; `min_score` means
+    nothing here. The GIL is released.
+
+    Raises:
+        InvalidValueError: The text is white space, or has more than 1,000 characters.
+        AbortedError: `flag` or `signal` was set.
+    """
+
+def count_by(
+    memory: Snapshot,
+    by: list[bool],
+    options: _Options,
+    flag: CancelFlag | None = None,
+    signal: Signal | None = None,
+) -> list[tuple[list[str | None], int]]:
+    """How many entries pass the filters of `options`, by the values of the fields that `by` marks:
+    source language, target language, domain, namespace. The GIL is released.
+
+    Raises:
+        AbortedError: `flag` or `signal` was set.
+    """

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from diglot import _engine
+from diglot._scan import Field, Side, containing, count_by
 from diglot._steps import (
     LONG,
     SEARCH,
@@ -397,6 +398,74 @@ class SyncMemory:
             yield None
         return ids, scores
 
+    def concordance(
+        self,
+        text: str,
+        *,
+        side: Side = "both",
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        start: int = 0,
+        max_entries: int = 50,
+        signal: Signal | None = None,
+    ) -> list[tuple[int, TranslationMemoryEntry]]:
+        """The first entries, in order of insertion, that contain a text, with their ids.
+
+        A text contains another if it has the same characters in a row but for case and for the
+        length of runs of white space, either as that one was given or as it is when normalized.
+        Every entry that passes the filters is looked at until there are enough.
+
+        Args:
+            text: What to look for, of 1 to 1,000 characters that are not all white space.
+            side: Where: in the `source`, in the `target`, or in `both`.
+            start: Only entries whose id is at least this. To go on after a result, give one more
+                than its last id.
+            max_entries: How many at the most; at least 1.
+            signal: Stops the search when it is set, from another thread.
+
+        The other arguments are the filters of `search`.
+
+        Raises:
+            InvalidTypeError: An argument has a wrong type.
+            InvalidValueError: `text` is white space (`empty_text`) or too long (`text_too_long`),
+                or another argument has a value that is not allowed.
+            AbortedError: `signal` was set before the search was done.
+        """
+        filters = source_language, target_language, domain, namespace
+        return run(containing(self._seen(), text, side, filters, start, max_entries, signal))
+
+    def count_by(
+        self,
+        *fields: Field,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        signal: Signal | None = None,
+    ) -> dict[tuple[str | None, ...], int]:
+        """How many entries there are by the values of some fields, such as
+        `count_by("source_language", "target_language")`.
+
+        Args:
+            fields: What to count by: `source_language`, `target_language`, `domain`, `namespace`.
+            signal: Stops the counting when it is set, from another thread.
+
+        The other arguments are the filters of `search`.
+
+        Returns:
+            The counts by the fields' values, in the order of `fields`, as they were given: None for
+            entries without one.
+
+        Raises:
+            InvalidTypeError: A filter has a wrong type.
+            InvalidValueError: A field is none of those, or is given twice.
+            AbortedError: `signal` was set before the counting was done.
+        """
+        filters = source_language, target_language, domain, namespace
+        return run(count_by(self._seen(), fields, filters, signal))
+
     def stats(self) -> MemoryStats:
         """Counts and sizes."""
         return MemoryStats(*self._now().stats())
@@ -549,6 +618,37 @@ class AsyncMemory(Generic[_Memory]):
             source_language, target_language, domain, namespace, max_hits, min_score
         )
         return await run_async(self.memory._search_arrays(queries, options, threads, signal))
+
+    async def concordance(
+        self,
+        text: str,
+        *,
+        side: Side = "both",
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        start: int = 0,
+        max_entries: int = 50,
+        signal: Signal | None = None,
+    ) -> list[tuple[int, TranslationMemoryEntry]]:
+        """As `TranslationMemory.concordance`."""
+        filters = source_language, target_language, domain, namespace
+        seen = self.memory._seen()
+        return await run_async(containing(seen, text, side, filters, start, max_entries, signal))
+
+    async def count_by(
+        self,
+        *fields: Field,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        signal: Signal | None = None,
+    ) -> dict[tuple[str | None, ...], int]:
+        """As `TranslationMemory.count_by`."""
+        filters = source_language, target_language, domain, namespace
+        return await run_async(count_by(self.memory._seen(), fields, filters, signal))
 
     def stats(self) -> MemoryStats:
         """As `TranslationMemory.stats`."""

@@ -9,7 +9,7 @@ import msgspec
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from diglot.server import entries, records, system
+from diglot.server import browse, entries, records, system
 from diglot.server.errors import ApiError
 from diglot.server.openapi import document
 from diglot.server.operation import Answer, Call, Operation, Path, answer_error
@@ -30,7 +30,12 @@ class App:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        operations = [*entries.OPERATIONS, *records.OPERATIONS, *system.OPERATIONS]
+        operations = [
+            *entries.OPERATIONS,
+            *browse.OPERATIONS,
+            *records.OPERATIONS,
+            *system.OPERATIONS,
+        ]
         described = msgspec.json.encode(
             document(operations, service.limits, keys=service.keys is not None)
         )

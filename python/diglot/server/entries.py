@@ -1,8 +1,7 @@
-"""The operations on the translation memory: entries, searches, figures."""
+"""The operations on the translation memory: entries and searches."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from heapq import merge
 from itertools import islice
 from typing import Any
@@ -191,29 +190,6 @@ async def search_batch(call: Call) -> dict[str, Any]:
     }
 
 
-async def stats(call: Call) -> dict[str, Any]:
-    figures = asdict(call.service.store.stats())
-    figures["records"] = len(call.service.records)
-    return figures
-
-
-async def kpis(call: Call) -> dict[str, Any]:
-    return {
-        "recall": call.service.records.kpis().to_dict(),
-        "requests": call.service.requests.latencies(),
-    }
-
-
-async def permissions(call: Call) -> schemas.Permissions:
-    access = call.access
-    return schemas.Permissions(
-        name=access.name,
-        read=None if access.read is None else list(access.read),
-        write=None if access.write is None else list(access.write),
-        admin=access.admin,
-    )
-
-
 _V1 = "/api/v1"
 
 OPERATIONS = [
@@ -295,31 +271,5 @@ OPERATIONS = [
         right="write",
         status=204,
         errors=(404,),
-    ),
-    Operation(
-        method="GET",
-        path=f"{_V1}/permissions",
-        name="permissions",
-        handler=permissions,
-        summary="What the key of the request may do",
-        response=schemas.Permissions,
-    ),
-    Operation(
-        method="GET",
-        path=f"{_V1}/stats",
-        name="stats",
-        handler=stats,
-        summary="Counts and sizes of the memories",
-        right="admin",
-        response=schemas.Stats,
-    ),
-    Operation(
-        method="GET",
-        path=f"{_V1}/kpis",
-        name="kpis",
-        handler=kpis,
-        summary="Figures of the recalls and of the requests",
-        right="admin",
-        response=schemas.Kpis,
     ),
 ]

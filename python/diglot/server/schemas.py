@@ -15,12 +15,15 @@ __all__ = [
     "AddedMany",
     "Batch",
     "BatchHits",
+    "Concordance",
+    "ConcordanceRequest",
     "Entry",
+    "Facets",
+    "FacetsRequest",
     "Health",
     "Hit",
     "Hits",
     "Kpis",
-    "Languages",
     "Mismatch",
     "Permissions",
     "RecallAnswer",
@@ -279,11 +282,51 @@ class Permissions(Struct, kw_only=True):
     admin: bool
 
 
-class Languages(Struct, kw_only=True):
-    """The languages of the entries that the key may read."""
+class ConcordanceRequest(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A text that entries contain, but for case and for the length of runs of white space."""
 
-    source_languages: list[str]
-    target_languages: list[str]
+    text: Annotated[Text, Meta(max_length=1000)]
+    side: Literal["source", "target", "both"] = "both"
+    source_language: str | None = None
+    target_language: str | None = None
+    domain: str | None = None
+    namespace: str | None = None
+    limit: Annotated[int, Meta(ge=1)] = 20
+    after: (
+        Annotated[Id, Meta(description="The last result's `next`, to go on after it.")] | None
+    ) = None
+
+
+class Concordance(Struct, kw_only=True):
+    """What was found. `next` goes on; it is null if there is no more."""
+
+    entries: list[StoredEntry]
+    next: Id | None
+
+
+class FacetsRequest(Struct, forbid_unknown_fields=True, kw_only=True):
+    """Which entries to count."""
+
+    namespace: str | None = None
+
+
+class Facet(Struct, kw_only=True):
+    """How many entries have a value; null are those that have none."""
+
+    value: str | None
+    entries: int
+
+
+class Facets(Struct, kw_only=True):
+    """How many entries there are that the key may read, in all and by some fields: the most
+    frequent values first, a thousand at the most.
+    """
+
+    entries: int
+    source_languages: list[Facet]
+    target_languages: list[Facet]
+    domains: list[Facet]
+    namespaces: list[Facet]
 
 
 class Stats(Struct, kw_only=True):

@@ -16,8 +16,10 @@ from urllib.parse import parse_qs, unquote_to_bytes
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from diglot._scan import Field
 from diglot.errors import DiglotError
 from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
+from diglot.server.browse import count_by
 from diglot.server.errors import ApiError, from_diglot, from_msgspec
 from diglot.server.guard import ClientGoneError, Guard
 from diglot.server.keys import Access
@@ -76,8 +78,8 @@ class TmServer:
         parts = scope["raw_path"][len(PREFIX) :].split(b"/", 3)
         if parts[0] == b"languages" and parts[1:] in ([], [b""]):
             _check_method(method, "GET")
-            self._service.admit(scope, "read")
-            raise _not_found()
+            access = self._service.admit(scope, "read")
+            return "application/json", msgspec.json.encode(await self._languages(access))
         if len(parts) < 3 or parts[2] not in (b"unit", b"store"):
             raise _not_found()
         source, target, kind = (_decode(part) for part in parts[:3])
@@ -107,6 +109,23 @@ class TmServer:
             raise _not_found()
         hits = await self._search(access, source, target, text, query)
         return "application/json", msgspec.json.encode(hits)
+
+    async def _languages(self, access: Access) -> dict[str, list[str]]:
+        """As amaGama writes them, since clients compare them with what they write so themselves."""
+        names: dict[str, Field] = {
+            "sourceLanguages": "source_language",
+            "targetLanguages": "target_language",
+        }
+        return {
+            name: sorted(
+                {
+                    language.replace("-", "_").lower()
+                    for language in await count_by(self._service, access, field)
+                    if language is not None
+                }
+            )
+            for name, field in names.items()
+        }
 
     async def _search(
         self, access: Access, source: str, target: str, text: str, query: dict[str, str]

@@ -28,6 +28,21 @@ impl Arena {
         &self.text[start as usize..self.ends[at] as usize]
     }
 
+    /// Where the text of a string starts among all, end to end.
+    pub(crate) fn start(&self, at: u32) -> usize {
+        if at == 0 { 0 } else { self.ends[at as usize - 1] as usize }
+    }
+
+    /// The string that has the byte at this place.
+    pub(crate) fn at_byte(&self, byte: usize) -> u32 {
+        self.ends.partition_point(|end| *end as usize <= byte) as u32
+    }
+
+    /// All strings, end to end.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Asks for the place of a string ahead of its use.
     #[inline]
     pub(crate) fn prefetch_place(&self, at: u32) {

@@ -109,6 +109,11 @@ impl Profiles {
         given(&self.profiles, &self.values, number)
     }
 
+    /// How many combinations there are.
+    pub(crate) fn len(&self) -> usize {
+        self.profiles.len()
+    }
+
     /// How many comparable values a field has.
     pub(crate) fn classes(&self, field: usize) -> usize {
         self.values[field].comparable.len()

@@ -244,7 +244,7 @@ pub(crate) fn live(
     Ok(())
 }
 
-fn matches(wanted: &[Option<String>; FIELDS], entry: &LiveEntry) -> bool {
+pub(crate) fn matches(wanted: &[Option<String>; FIELDS], entry: &LiveEntry) -> bool {
     if *wanted == [const { None }; FIELDS] {
         return true;
     }

@@ -175,10 +175,20 @@ impl Segment {
         &self.entries.profiles
     }
 
-    /// The source and the target of an entry.
-    pub(crate) fn pair(&self, at: u32) -> (&str, &str) {
-        let source = self.entries.source_of[at as usize];
-        (self.entries.sources.get(source), self.entries.targets.get(at))
+    /// The source texts, each once.
+    pub(crate) fn sources(&self) -> &Arena {
+        &self.entries.sources
+    }
+
+    /// The number of an entry's source text.
+    #[inline]
+    pub(crate) fn source_of(&self, entry: u32) -> u32 {
+        self.entries.source_of[entry as usize]
+    }
+
+    /// The target text of each entry.
+    pub(crate) fn targets(&self) -> &Arena {
+        &self.entries.targets
     }
 
     /// The entry at a place.

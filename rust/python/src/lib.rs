@@ -13,6 +13,7 @@ mod found;
 mod json;
 mod jsonl;
 mod memory;
+mod scan;
 mod text;
 
 /// The Rust side of diglot. Private: use the names that `diglot` itself exports.
@@ -38,6 +39,8 @@ mod _engine {
     use crate::jsonl::read_jsonl;
     #[pymodule_export]
     use crate::memory::{Memory, Snapshot};
+    #[pymodule_export]
+    use crate::scan::{containing, count_by};
     #[pymodule_export]
     use crate::text::{normalize, similarity, tokens, trigrams};
 }

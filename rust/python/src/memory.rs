@@ -40,7 +40,7 @@ pub(crate) struct Options<'py>(
 );
 
 impl Options<'_> {
-    fn read(&self) -> PyResult<SearchOptions> {
+    pub(crate) fn read(&self) -> PyResult<SearchOptions> {
         let Options(source_language, target_language, domain, namespace, max_hits, min_score) = self;
         let text = |field: &str, value: &Option<Bound<'_, PyString>>| -> PyResult<Option<String>> {
             value.as_ref().map(|value| Ok(errors::utf8(field, value, At::Single)?.to_owned())).transpose()

@@ -283,7 +283,8 @@ fn racing_threads_leave_no_duplicates() {
                                     Entry::new(format!("entry {key}"), format!("by {writer}, {round}"))
                                 })
                                 .collect();
-                            let policy = if writer.is_multiple_of(2) { Policy::Replace } else { Policy::Newest };
+                            let policy =
+                                if writer.is_multiple_of(2) { Policy::Replace } else { Policy::Newest };
                             for outcome in merge(memory, &entries, policy) {
                                 let Outcome { added, duplicate, replaced, removed, .. } = outcome;
                                 for (sum, count) in

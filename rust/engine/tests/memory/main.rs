@@ -8,6 +8,7 @@ mod hostile;
 mod layouts;
 mod model;
 mod operations;
+mod scan;
 mod texts;
 mod threads;
 mod vectors;

@@ -170,6 +170,11 @@ impl Model {
         self.entries.keys().nth(place % self.len().max(1)).copied()
     }
 
+    /// The entries that pass a filter, in order.
+    pub(crate) fn passing<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = (EntryId, &'a Entry)> {
+        self.entries.iter().map(|(id, (entry, _))| (*id, entry)).filter(|(_, entry)| entry.passes(filter))
+    }
+
     pub(crate) fn source(&self, id: EntryId) -> &str {
         &self.entries[&id].0.source
     }
