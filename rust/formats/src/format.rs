@@ -6,18 +6,28 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::options::Options;
 use crate::output::Output;
-use crate::tmx;
 use crate::{Reader, Writer};
+use crate::{tmx, xliff};
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Translation Memory eXchange 1.4b, and what there was before it.
     Tmx,
+    /// XLIFF 1.2, and what there was before it.
+    Xliff12,
+    /// XLIFF 2.0 to 2.2.
+    Xliff2,
 }
 
 /// Each format with its name and the endings of its files' names, the usual one first.
-const FORMATS: &[(Format, &str, &[&str])] = &[(Format::Tmx, "tmx", &["tmx"])];
+///
+/// The two versions of XLIFF have the same endings; which of them a file is, it says itself.
+const FORMATS: &[(Format, &str, &[&str])] = &[
+    (Format::Tmx, "tmx", &["tmx"]),
+    (Format::Xliff12, "xliff", &["xlf", "xliff", "mqxliff", "mxliff", "sdlxliff"]),
+    (Format::Xliff2, "xliff2", &[]),
+];
 
 /// Endings of compressed files, which stand behind that of the format.
 const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
@@ -67,7 +77,13 @@ impl Format {
 
     /// The format of a file that begins with these bytes, if they tell.
     fn from_head(head: &[u8]) -> Option<Format> {
-        tmx::is_likely(head).then_some(Format::Tmx)
+        if tmx::is_likely(head) {
+            Some(Format::Tmx)
+        } else if xliff::is_likely(head) {
+            Some(Format::Xliff12)
+        } else {
+            None
+        }
     }
 }
 
@@ -86,10 +102,13 @@ pub fn open(path: &Path, format: Option<Format>, options: &Options) -> Result<(F
         .or_else(|| Format::from_path(path))
         .or_else(|| Format::from_head(input.head()))
         .ok_or_else(|| unknown(path))?;
-    let reader: Box<dyn Reader> = match format {
-        Format::Tmx => Box::new(tmx::TmxReader::new(input, options)?),
-    };
-    Ok((format, reader))
+    Ok(match format {
+        Format::Tmx => (format, Box::new(tmx::TmxReader::new(input, options)?)),
+        Format::Xliff12 | Format::Xliff2 => {
+            let reader = xliff::XliffReader::new(input, options)?;
+            (if reader.is_second() { Format::Xliff2 } else { Format::Xliff12 }, Box::new(reader))
+        }
+    })
 }
 
 /// Begins a file. Its format, if it is not given, is the one that its name ends in.
@@ -100,6 +119,8 @@ pub fn create(path: &Path, format: Option<Format>, options: &Options) -> Result<
     let format = format.or_else(|| Format::from_path(path)).ok_or_else(|| unknown(path))?;
     let writer: Box<dyn Writer> = match format {
         Format::Tmx => Box::new(tmx::TmxWriter::new(Output::create(path)?, options)?),
+        Format::Xliff12 => Box::new(xliff::Xliff1Writer::new(Output::create(path)?, options)?),
+        Format::Xliff2 => Box::new(xliff::Xliff2Writer::new(Output::create(path)?, options)?),
     };
     Ok((format, writer))
 }

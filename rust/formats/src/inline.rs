@@ -14,6 +14,8 @@ pub(crate) struct Dialect {
     pub(crate) elements: &'static [Element],
     /// What `pos` may be.
     pub(crate) positions: &'static [&'static str],
+    /// Whether there is an element for characters that XML cannot hold (`cp`).
+    pub(crate) characters: bool,
     /// How to write what the format does not have.
     pub(crate) foreign: Foreign,
 }
@@ -39,8 +41,6 @@ pub(crate) enum Kind {
     Flow,
     /// Nothing.
     Empty,
-    /// Nothing: it stands for a character, whose number in hexadecimal is its attribute `hex`.
-    Character,
 }
 
 /// How a format writes code that it knows nothing of.
@@ -51,6 +51,20 @@ pub(crate) enum Foreign {
     Content { attribute: &'static str, numbered: bool },
     /// As the attributes `dispStart` and `dispEnd` of `pc`, and `disp` of `ph`.
     Attribute,
+}
+
+impl Dialect {
+    /// Adds a text to the content of an element. What XML cannot hold becomes an element, or U+FFFD where there is none.
+    pub(crate) fn push_text(&self, out: &mut String, text: &str) {
+        let mut rest = text;
+        while let Some(character) = xml::forbidden(rest).filter(|_| self.characters) {
+            let at = rest.find(character).unwrap_or(rest.len());
+            xml::push_text(out, &rest[..at]);
+            out.push_str(&format!("<cp hex=\"{:04X}\"/>", character as u32));
+            rest = &rest[at + character.len_utf8()..];
+        }
+        xml::push_text(out, rest);
+    }
 }
 
 /// A text with inline elements.
@@ -73,6 +87,8 @@ enum Open {
     Whole,
     /// Inside code: nothing but more code.
     Verbatim,
+    /// A character, which was added when it began.
+    Character,
 }
 
 /// Collects a [`Segment`] from the events between its tags.
@@ -161,18 +177,21 @@ impl<'d> Builder<'d> {
 
     /// Adds a text to the markup.
     fn push_text(&mut self, text: &str) {
-        xml::push_text(&mut self.segment.markup, text);
+        self.dialect.push_text(&mut self.segment.markup, text);
     }
 
     /// From now on there is markup.
     fn mark(&mut self) {
         if !self.marked {
             self.marked = true;
-            xml::push_text(&mut self.segment.markup, &self.segment.text);
+            self.dialect.push_text(&mut self.segment.markup, &self.segment.text);
         }
     }
 
     fn start(&mut self, tag: &BytesStart<'_>, prefix: &str, empty: bool) -> Result<(), Fault> {
+        if self.character(tag, prefix, empty)? {
+            return Ok(());
+        }
         self.mark();
         let in_code = matches!(self.open.last(), Some(Open::Code(_) | Open::Whole | Open::Verbatim));
         let element = xml::local(tag.name().into_inner(), prefix)
@@ -194,6 +213,35 @@ impl<'d> Builder<'d> {
         Ok(())
     }
 
+    /// Takes an element that stands for a character; it is text like other text. Returns whether it is one.
+    fn character(&mut self, tag: &BytesStart<'_>, prefix: &str, empty: bool) -> Result<bool, Fault> {
+        if !self.dialect.characters || xml::local(tag.name().into_inner(), prefix) != Some("cp") {
+            return Ok(false);
+        }
+        let mut character = None;
+        xml::attributes(tag, |name, value| {
+            if name == "hex" {
+                character = u32::from_str_radix(&value, 16).ok().and_then(char::from_u32);
+            }
+        })?;
+        let Some(character) = character else {
+            return Err((
+                "invalid_character",
+                "a <cp> has no attribute hex with the number of a character".to_owned(),
+            ));
+        };
+        if self.hidden == 0 {
+            self.segment.text.push(character);
+        }
+        if self.marked {
+            self.push_text(character.encode_utf8(&mut [0; 4]));
+        }
+        if !empty {
+            self.open(Open::Character);
+        }
+        Ok(true)
+    }
+
     /// Begins an element of the format. Returns whether it has the attributes that it needs, and no others.
     fn start_own(&mut self, element: &Element, tag: &BytesStart<'_>, empty: bool) -> Result<bool, Fault> {
         let before = self.segment.markup.len();
@@ -202,7 +250,6 @@ impl<'d> Builder<'d> {
         let mut missing = element.required.len();
         let mut unknown = false;
         let mut largest = self.largest;
-        let mut character = None;
         let markup = &mut self.segment.markup;
         xml::attributes(tag, |name, value| {
             if element.required.contains(&name) {
@@ -215,25 +262,21 @@ impl<'d> Builder<'d> {
             match name {
                 "pos" => unknown |= !self.dialect.positions.contains(&&*value),
                 "i" | "id" => largest = largest.max(value.parse().unwrap_or(0)),
-                "hex" => character = u32::from_str_radix(&value, 16).ok().and_then(char::from_u32),
                 _ => {}
             }
             xml::push_attribute(markup, name, &value);
         })?;
-        if missing > 0 || unknown || (element.kind == Kind::Character && character.is_none()) {
+        if missing > 0 || unknown {
             self.segment.markup.truncate(before);
             return Ok(false);
         }
         self.largest = largest;
-        if let Some(character) = character.filter(|_| self.hidden == 0 && element.kind == Kind::Character) {
-            self.segment.text.push(character);
-        }
         self.segment.markup.push_str(if empty { "/>" } else { ">" });
         if !empty {
             self.open(match element.kind {
                 Kind::Code => Open::Code(element.name),
                 Kind::Flow => Open::Flow(element.name),
-                Kind::Span | Kind::Empty | Kind::Character => Open::Span(element.name),
+                Kind::Span | Kind::Empty => Open::Span(element.name),
             });
         }
         Ok(true)
@@ -306,6 +349,7 @@ impl<'d> Builder<'d> {
                 self.segment.markup.push_str("</ph>");
             }
             Open::Verbatim => self.push_text(&format!("</{name}>")),
+            Open::Character => {}
         }
     }
 

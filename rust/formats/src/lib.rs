@@ -16,8 +16,10 @@ mod json;
 mod language;
 mod options;
 mod output;
+mod rest;
 mod time;
 mod tmx;
+mod xliff;
 mod xml;
 
 pub use error::{Error, Problem, Result};

@@ -20,9 +20,6 @@ const REST: &str = "x-diglot";
 /// The types of all these properties.
 const OURS: [&str; 3] = [DOMAIN, NAMESPACE, REST];
 
-/// The language of a text whose language is not known.
-const UNDETERMINED: &str = "und";
-
 /// The attributes that TMX allows on `tu` and `tuv`, but for those that fields of an entry hold.
 const TU_ATTRIBUTES: [&str; 10] = [
     "o-encoding",
@@ -61,6 +58,7 @@ static DIALECT: Dialect = Dialect {
         Element { name: "sub", kind: Kind::Flow, required: &[], optional: &["datatype", "type"] },
     ],
     positions: &["begin", "end"],
+    characters: false,
     foreign: Foreign::Content { attribute: "i", numbered: false },
 };
 
@@ -74,8 +72,5 @@ const fn code(
 
 /// Whether a file begins as TMX does.
 pub(crate) fn is_likely(head: &[u8]) -> bool {
-    let start = &head[..head.len().min(4096)];
-    // In UTF-16 there is a NUL beside every letter.
-    let letters: Vec<u8> = start.iter().copied().filter(|byte| *byte != 0).collect();
-    memchr::memmem::find(&letters, b"<tmx").is_some()
+    crate::xml::has_tag(head, "tmx")
 }

@@ -37,6 +37,19 @@ pub(crate) struct Xml {
     tag_lines: u64,
 }
 
+/// The tag of a root element.
+pub(crate) struct Root {
+    pub(crate) name: String,
+    pub(crate) empty: bool,
+    attributes: Vec<(String, String)>,
+}
+
+impl Root {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+}
+
 impl Xml {
     /// # Errors
     /// [`Error::Format`] for what is no XML at all, and for an encoding that is not known.
@@ -130,17 +143,21 @@ impl Xml {
         Ok(event)
     }
 
-    /// Reads to the start of the root element. Returns its name, and whether it is empty.
+    /// Reads the tag of the root element.
     ///
     /// # Errors
     /// As [`Xml::next`].
-    pub(crate) fn root(&mut self) -> Result<(String, bool)> {
+    pub(crate) fn root(&mut self) -> Result<Root> {
         loop {
-            match self.next()? {
-                Event::Start(element) => return Ok((element.name().into_inner().to_owned(), false)),
-                Event::Empty(element) => return Ok((element.name().into_inner().to_owned(), true)),
-                _ => {}
-            }
+            let (element, empty) = match self.next()? {
+                Event::Start(element) => (element, false),
+                Event::Empty(element) => (element, true),
+                _ => continue,
+            };
+            let mut found = Vec::new();
+            // Whatever is wrong with one of them does not make it another file.
+            _ = attributes(&element, |name, value| found.push((name.to_owned(), value.into_owned())));
+            return Ok(Root { name: element.name().into_inner().to_owned(), empty, attributes: found });
         }
     }
 
@@ -209,6 +226,14 @@ impl Xml {
         }
         Ok(())
     }
+}
+
+/// Whether a file that begins with these bytes has a tag of this name, in UTF-8 or UTF-16.
+pub(crate) fn has_tag(head: &[u8], name: &str) -> bool {
+    let start = &head[..head.len().min(4096)];
+    // In UTF-16 there is a NUL beside every letter.
+    let letters: Vec<u8> = start.iter().copied().filter(|byte| *byte != 0).collect();
+    memchr::memmem::find_iter(&letters, name).any(|at| at > 0 && matches!(letters[at - 1], b'<' | b':'))
 }
 
 /// The encoding that an XML file has without a byte order mark.

@@ -3,15 +3,16 @@
 use diglot_engine::{Control, EntryRef};
 use quick_xml::events::{BytesStart, Event};
 
-use super::write::{shown_language, shown_time};
-use super::{DIALECT, DOMAIN, NAMESPACE, OURS, REST, TU_ATTRIBUTES, TUV_ATTRIBUTES, UNDETERMINED};
+use super::write::shown_time;
+use super::{DIALECT, DOMAIN, NAMESPACE, OURS, REST, TU_ATTRIBUTES, TUV_ATTRIBUTES};
 use crate::error::{Error, Problem, Result};
 use crate::inline::{Builder, Segment};
 use crate::input::Input;
-use crate::json::{self, Members, Object};
+use crate::json::{self, Object};
 use crate::options::Options;
+use crate::rest::{Exact, Times};
 use crate::xml::{self, Fault, Xml, attributes, local};
-use crate::{MOST_UNIT_BYTES, Reader, Sink, language, shorten, time};
+use crate::{MOST_UNIT_BYTES, Reader, Sink, language, shorten};
 
 /// Units that are read at a time.
 const UNITS: usize = 256;
@@ -90,10 +91,10 @@ impl TmxReader {
     /// [`Error::Format`] for what is not TMX.
     pub(crate) fn new(input: Input, options: &Options) -> Result<TmxReader> {
         let mut xml = Xml::new(input, "TMX")?;
-        let (name, empty) = xml.root()?;
-        let prefix = xml::prefix(&name).to_owned();
-        if local(&name, &prefix) != Some("tmx") {
-            let message = format!("the root element is <{}>; that of TMX is <tmx>", shorten(&name));
+        let root = xml.root()?;
+        let prefix = xml::prefix(&root.name).to_owned();
+        if local(&root.name, &prefix) != Some("tmx") {
+            let message = format!("the root element is <{}>; that of TMX is <tmx>", shorten(&root.name));
             return Err(Error::format(xml.line(), message));
         }
         let mut reader = TmxReader {
@@ -105,7 +106,7 @@ impl TmxReader {
             units: 0,
             in_body: false,
         };
-        if !empty {
+        if !root.empty {
             reader.read_header()?;
         }
         Ok(reader)
@@ -543,7 +544,7 @@ fn offer(
     if let Some(changed_at) = &changed_at {
         metadata.string("changed_at", changed_at);
     }
-    let mut metadata = metadata.finish();
+    let metadata = metadata.finish();
     let notes = (!unit.about.notes.is_empty()).then(|| unit.about.notes.join("\n"));
     let entry = EntryRef {
         source: &source_segment.text,
@@ -555,126 +556,16 @@ fn offer(
         source_id: unit.id.as_deref(),
         created_at: created_at.as_deref(),
         notes: notes.as_deref(),
-        metadata: None,
+        metadata: metadata.as_deref(),
     };
     // The writer writes pairs.
-    let rest = unit.about.prop(REST).filter(|_| unit.variants.len() == 2).and_then(json::members);
-    let exact = rest.as_ref().map(|rest| Exact::new(rest, &entry, unit)).unwrap_or_default();
-    if let Some(rest) = rest.as_ref().and_then(|rest| rest.get("metadata")) {
-        let changed = unit.about.changed.is_some();
-        metadata = with_rest(metadata.as_deref(), rest.get(), changed_at.as_deref(), changed).or(metadata);
-    }
-    let entry = EntryRef { metadata: metadata.as_deref(), ..exact.entry(entry) };
+    let rest = unit.about.prop(REST).filter(|_| unit.variants.len() == 2);
+    let times = Times { created: unit.about.created.is_some(), changed: unit.about.changed.is_some() };
+    let exact = rest.map(|rest| Exact::new(rest, &entry, "tmx", times)).unwrap_or_default();
+    let entry = exact.entry(entry);
     sink.offer(entry, target.line, unit.id.as_deref());
     let others = [entry.domain, entry.namespace, entry.source_id, entry.notes, entry.metadata];
     others.into_iter().flatten().map(str::len).sum()
-}
-
-/// Values of fields that the rest of the unit could not hold as they are.
-#[derive(Default)]
-struct Exact {
-    texts: [Option<String>; 7],
-    languages: [Option<String>; 2],
-    no_source_language: bool,
-    no_target_language: bool,
-}
-
-impl Exact {
-    /// Takes values out of what the writer put into a property, each only if the unit still shows what was written beside
-    /// it: whoever edited the unit since did not edit the property.
-    fn new(rest: &Members<'_>, entry: &EntryRef<'_>, unit: &Unit) -> Exact {
-        let text = |field: &str, shown: Option<&str>| {
-            rest.get(field)
-                .and_then(|value| json::text(value))
-                .filter(|text| shown == Some(&*xml::allowed(text)))
-        };
-        let language = |field: &str, shown: Option<&str>| {
-            let language = json::text(rest.get(field)?)?;
-            (shown == Some(&*shown_language(Some(&language)))).then_some(language)
-        };
-        let none = |field: &str, shown: Option<&str>| {
-            rest.get(field).is_some_and(|value| value.get() == "null") && shown == Some(UNDETERMINED)
-        };
-        let created_at = rest.get("created_at").and_then(|value| json::text(value));
-        Exact {
-            texts: [
-                text("source", Some(entry.source)),
-                text("target", Some(entry.target)),
-                text("domain", entry.domain),
-                text("namespace", entry.namespace),
-                text("source_id", entry.source_id),
-                text("notes", entry.notes),
-                created_at.filter(|time| is_shown(time, entry.created_at, unit.about.created.is_some())),
-            ],
-            languages: [
-                language("source_language", entry.source_language),
-                language("target_language", entry.target_language),
-            ],
-            no_source_language: none("source_language", entry.source_language),
-            no_target_language: none("target_language", entry.target_language),
-        }
-    }
-
-    fn entry<'a>(&'a self, entry: EntryRef<'a>) -> EntryRef<'a> {
-        let [source, target, domain, namespace, source_id, notes, created_at] =
-            self.texts.each_ref().map(Option::as_deref);
-        let [source_language, target_language] = self.languages.each_ref().map(Option::as_deref);
-        EntryRef {
-            source: source.unwrap_or(entry.source),
-            target: target.unwrap_or(entry.target),
-            source_language: source_language.or(entry.source_language).filter(|_| !self.no_source_language),
-            target_language: target_language.or(entry.target_language).filter(|_| !self.no_target_language),
-            domain: domain.or(entry.domain),
-            namespace: namespace.or(entry.namespace),
-            source_id: source_id.or(entry.source_id),
-            notes: notes.or(entry.notes),
-            created_at: created_at.or(entry.created_at),
-            metadata: entry.metadata,
-        }
-    }
-}
-
-/// Whether a unit shows a time as the writer would have written it. `written`: the `tu` itself has a time.
-fn is_shown(time: &str, shown: Option<&str>, written: bool) -> bool {
-    match time::basic(time) {
-        Some(basic) => shown == time::extended(&basic).as_deref(),
-        None => !written,
-    }
-}
-
-/// The metadata of a unit with the members that the writer put into a property. Where both have a member, the unit's own
-/// is taken.
-fn with_rest(own: Option<&str>, rest: &str, changed_at: Option<&str>, written: bool) -> Option<String> {
-    let rest = json::checked(rest)?;
-    let rest = json::members(&rest)?;
-    let own = own.and_then(json::members).unwrap_or_default();
-    let mut merged = Object::default();
-    for (key, value) in &rest {
-        match (key.as_ref(), own.get(key)) {
-            ("changed_at", Some(own)) => {
-                let exact = json::text(value).is_none_or(|time| is_shown(&time, changed_at, written));
-                merged.raw(key, if exact { value.get() } else { own.get() });
-            }
-            ("tmx", Some(own)) => merged.raw(key, &with_members(own.get(), value.get())?),
-            (key, Some(own)) => merged.raw(key, own.get()),
-            (key, None) => merged.raw(key, value.get()),
-        }
-    }
-    for (key, value) in own.iter().filter(|(key, _)| !rest.contains_key(*key)) {
-        merged.raw(key, value.get());
-    }
-    Some(merged.finish().unwrap_or_else(|| "{}".to_owned()))
-}
-
-/// An object with those members of another that it does not have itself.
-fn with_members(own: &str, other: &str) -> Option<String> {
-    let own = json::members(own)?;
-    let other = json::members(other).unwrap_or_default();
-    let mut object = Object::default();
-    for (key, value) in own.iter().chain(other.iter().filter(|(key, _)| !own.contains_key(*key))) {
-        object.raw(key, value.get());
-    }
-    object.finish()
 }
 
 impl Reader for TmxReader {

@@ -4,15 +4,16 @@ use std::io::Write;
 
 use diglot_engine::EntryRef;
 
-use super::{DIALECT, DOMAIN, NAMESPACE, OURS, REST, TU_ATTRIBUTES, TUV_ATTRIBUTES, UNDETERMINED};
+use super::{DIALECT, DOMAIN, NAMESPACE, OURS, REST, TU_ATTRIBUTES, TUV_ATTRIBUTES};
 use crate::Writer;
 use crate::error::{Error, Result};
 use crate::inline;
 use crate::json::{self, Members, Object};
 use crate::options::Options;
 use crate::output::Output;
+use crate::rest::{self, shown_language};
 use crate::time;
-use crate::xml::{allowed, forbidden, push_attribute, push_text};
+use crate::xml::{forbidden, push_attribute, push_text};
 
 /// What `segtype` may be.
 const SEGMENT_TYPES: [&str; 4] = ["block", "paragraph", "sentence", "phrase"];
@@ -190,7 +191,16 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
         }
     }
     unit.push(out);
-    if let Some(rest) = rest(entry, &metadata, &created, &changed, rest_of_ours) {
+    let mut rest = rest::fields(entry, true);
+    if let Some(created_at) = entry.created_at.filter(|_| !created.exact) {
+        rest.string("created_at", created_at);
+    }
+    let is_shown = |name: &str, value: &str| match name {
+        "tmx" => rest::has_members(value),
+        "changed_at" => changed.exact && changed_at.is_some(),
+        _ => false,
+    };
+    if let Some(rest) = rest::finish(rest, entry, &metadata, is_shown, ("tmx", rest_of_ours)) {
         push_prop(out, REST, &rest, None);
     }
 
@@ -253,65 +263,6 @@ fn date(time: Option<&str>, derived: Option<String>) -> Date {
 /// A time of TMX as entries have it.
 pub(super) fn shown_time(time: &str) -> String {
     time::extended(time).unwrap_or_else(|| time.to_owned())
-}
-
-/// How a language is written.
-pub(super) fn shown_language(language: Option<&str>) -> std::borrow::Cow<'_, str> {
-    match language {
-        None | Some("") => UNDETERMINED.into(),
-        Some(language) => allowed(language),
-    }
-}
-
-/// What the other parts of a unit cannot hold, as a JSON object: exact values of fields, and members of the metadata.
-fn rest(
-    entry: &EntryRef<'_>,
-    metadata: &Members<'_>,
-    created: &Date,
-    changed: &Date,
-    rest_of_ours: Object,
-) -> Option<String> {
-    let mut rest = Object::default();
-    for (field, value) in [
-        ("source", Some(entry.source)),
-        ("target", Some(entry.target)),
-        ("domain", entry.domain),
-        ("namespace", entry.namespace),
-        ("source_id", entry.source_id),
-        ("notes", entry.notes),
-    ] {
-        if let Some(value) = value.filter(|value| forbidden(value).is_some()) {
-            rest.string(field, value);
-        }
-    }
-    for (field, language) in
-        [("source_language", entry.source_language), ("target_language", entry.target_language)]
-    {
-        match language {
-            None => rest.raw(field, "null"),
-            Some(language) if shown_language(Some(language)) != language => rest.string(field, language),
-            Some(_) => {}
-        }
-    }
-    if let Some(created_at) = entry.created_at.filter(|_| !created.exact) {
-        rest.string("created_at", created_at);
-    }
-    let mut others = Object::default();
-    for (key, value) in metadata {
-        match key.as_ref() {
-            "tmx" if json::members(value.get()).is_some_and(|members| !members.is_empty()) => {}
-            "changed_at" if changed.exact && json::text(value).is_some() => {}
-            key => others.raw(key, value.get()),
-        }
-    }
-    others.object("tmx", rest_of_ours);
-    match others.finish() {
-        Some(others) => rest.raw("metadata", &others),
-        None if entry.metadata.is_some_and(|_| metadata.is_empty()) => rest.raw("metadata", "{}"),
-        None => {}
-    }
-    // What XML cannot hold is in strings only, and JSON can write it in ASCII.
-    rest.finish().map(|rest| rest.replace('\u{FFFE}', "\\ufffe").replace('\u{FFFF}', "\\uffff"))
 }
 
 fn push_element(out: &mut String, start: &str, text: &str, end: &str) {
