@@ -5,7 +5,14 @@ from prefix_store import PrefixStore
 
 import diglot._memory
 from diglot import InMemoryTranslationMemoryStore, TranslationMemoryStore
+from diglot.stores.sqlite import SqliteTranslationMemory, SqliteTranslationMemoryStore
 from diglot.testing import TranslationMemoryStoreContract
+
+
+def leave_all_to_threads(monkeypatch):
+    """Leaves nothing to the event loop's thread that a worker thread can do."""
+    for name in ("SEARCH", "LONG", "_SMALL", "_FEW", "SLAB"):
+        monkeypatch.setattr(diglot._memory, name, 0)
 
 
 class TestInMemory(TranslationMemoryStoreContract):
@@ -14,12 +21,31 @@ class TestInMemory(TranslationMemoryStoreContract):
 
 
 class TestInMemoryOnThreads(TestInMemory):
-    """The same with nothing left for the event loop's thread that a worker thread can do."""
-
     @pytest.fixture(autouse=True)
     def _nothing_is_short(self, monkeypatch):
-        for name in ("SEARCH", "LONG", "_SMALL", "_FEW", "SLAB"):
-            monkeypatch.setattr(diglot._memory, name, 0)
+        leave_all_to_threads(monkeypatch)
+
+
+class TestSqlite(TranslationMemoryStoreContract):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path):
+        self.folder = tmp_path
+
+    async def make_store(self):
+        return await SqliteTranslationMemoryStore.open(self.folder / "memory.db")
+
+    async def close_store(self, store):
+        items = [item async for item in store.items()]
+        await store.close()
+        with SqliteTranslationMemory.open(store.path) as memory:
+            assert list(memory.items()) == items
+            assert memory.verify() == len(items)
+
+
+class TestSqliteOnThreads(TestSqlite):
+    @pytest.fixture(autouse=True)
+    def _nothing_is_short(self, monkeypatch):
+        leave_all_to_threads(monkeypatch)
 
 
 class TestPrefix(TranslationMemoryStoreContract):

@@ -45,6 +45,21 @@ _Options: TypeAlias = tuple[str | None, str | None, str | None, str | None, int,
 # place of others; and how many entries of the memory were removed.
 _Counts: TypeAlias = tuple[str | None, str | None, int, int, int, int]
 
+# A row of a database: the id of an entry and its fields, metadata as JSON text.
+_Row: TypeAlias = tuple[
+    int,
+    str,
+    str,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+]
+
 def normalize(text: str, /) -> str:
     """The form in which texts are compared: NFKC, lower case, white space trimmed and folded.
 
@@ -100,6 +115,13 @@ class CancelFlag:
     def is_set(self) -> bool:
         """Whether the operation was asked to stop in time."""
 
+    def commit(self) -> None:
+        """Makes it too late to ask the operation to stop.
+
+        Raises:
+            AbortedError: It was asked to before.
+        """
+
 @final
 class Queries:
     """The queries of one `Memory.search_many`."""
@@ -133,6 +155,9 @@ class Ids:
     def list(self, start: int, stop: int) -> list[int]:
         """Those in a range of places, as far as there are any."""
 
+    def ranges(self) -> list[tuple[int, int]]:
+        """The ids as ranges, each with its first and last id, ascending."""
+
     def __len__(self) -> int: ...
 
 @final
@@ -153,6 +178,29 @@ class Batch:
         Raises:
             InvalidTypeError: An item is no entry; `position` says which.
             InvalidValueError: An entry's metadata was changed to something that is not allowed.
+        """
+
+    def extend_rows(self, iterator: Iterator[_Row], seconds: float) -> bool:
+        """Copies the rows of a database, whose ids ascend, as `extend` does entries. The numbers of
+        the entries are the ids.
+
+        Raises:
+            InvalidTypeError: An item is no such row.
+            InvalidValueError: A text has a lone surrogate.
+        """
+
+    def push(self, entry: TranslationMemoryEntry) -> None:
+        """Copies, checks and analyses one entry.
+
+        Raises:
+            InvalidTypeError: It is no entry.
+            InvalidValueError: Its metadata was changed to something that is not allowed, or it is
+                too long.
+        """
+
+    def rows(self, first: int, start: int, stop: int) -> list[_Row]:
+        """The entries at some places, counted from 0, as rows of a database; those that were
+        absorbed and not yet published. An id is `first` and the number of the entry.
         """
 
     @property
@@ -323,6 +371,21 @@ class Snapshot:
 
         They are as many as can be read within about `seconds`, and at least one if there is one.
         """
+
+    def check_ids(self, ids: Ids) -> None:
+        """Whether there are entries with all these ids, each given once.
+
+        Raises:
+            UnknownEntryError: No entry has one of the ids, or it is given twice.
+        """
+
+    def ids_within(self, ranges: list[tuple[int, int]]) -> Ids:
+        """The ids that entries have within some ranges, which are given by their first and last ids
+        and do not overlap.
+        """
+
+    def rows(self, start: int, count: int) -> list[_Row]:
+        """As `entries`, at most `count` of them, as rows of a database."""
 
 # Line, unit, code, message.
 _Skipped: TypeAlias = tuple[int, str | None, str, str]

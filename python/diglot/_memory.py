@@ -95,7 +95,7 @@ class SyncMemory:
         return self._memory
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} entries>"
+        return f"<{type(self).__name__} of {len(self._memory)} entries>"
 
     def __len__(self) -> int:
         """How many entries it holds."""
@@ -244,12 +244,7 @@ class SyncMemory:
         run(self._remove_many(ids, signal))
 
     def _remove_many(self, ids: Iterable[int], signal: Signal | None) -> Steps[None]:
-        check_signal(signal)
-        batch = _engine.Ids()
-        items = iterator("ids", ids)
-        while not batch.extend(items, SLICE):
-            yield None
-            check_signal(signal)
+        batch = yield from read_ids(ids, signal)
         if len(batch) <= _FEW:
             self._memory.remove_many(batch)
         else:
@@ -469,6 +464,17 @@ class SyncMemory:
     def stats(self) -> MemoryStats:
         """Counts and sizes."""
         return MemoryStats(*self._now().stats())
+
+
+def read_ids(ids: Iterable[int], signal: Signal | None) -> Steps[_engine.Ids]:
+    """The ids of an iterable, read step by step."""
+    check_signal(signal)
+    batch = _engine.Ids()
+    items = iterator("ids", ids)
+    while not batch.extend(items, SLICE):
+        yield None
+        check_signal(signal)
+    return batch
 
 
 def slices(snapshot: _engine.Snapshot) -> Iterator[list[tuple[int, TranslationMemoryEntry]]]:

@@ -19,6 +19,14 @@ programs can tell errors apart without reading messages:
 | `invalid_format` | `FormatError` | a file that does not hold what it should |
 | `missing_package` | `MissingPackageError` | a package of an extra that is not installed |
 | `aborted` | `AbortedError` | an operation whose `signal` was set; nothing was changed |
+| `store_busy` | `StoreBusyError` | another process kept the database of a store for too long |
+| `store_full` | `StoreError` | a disk, or a quota, that has no room for a change |
+| `store_read_only` | `StoreError` | a change of a store, or a file, that can only be read |
+| `store_closed` | `StoreError` | a store that was closed, or was opened before the process forked |
+| `store_failed` | `StoreError` | what else went wrong with the file of a store |
+| `store_damaged` | `StoreDamagedError` | the database of a store does not hold what it should |
+| `not_a_store` | `StoreFormatError` | a file that is no store, or a store of something else |
+| `store_version` | `StoreFormatError` | a store of a version that this one of diglot cannot read |
 """
 
 from __future__ import annotations
@@ -30,6 +38,10 @@ __all__ = [
     "InvalidTypeError",
     "InvalidValueError",
     "MissingPackageError",
+    "StoreBusyError",
+    "StoreDamagedError",
+    "StoreError",
+    "StoreFormatError",
     "UnknownEntryError",
     "UnknownRecordError",
 ]
@@ -134,3 +146,39 @@ class AbortedError(DiglotError):
     """The operation's `signal` was set before the operation was done. Nothing was changed."""
 
     code = "aborted"
+
+
+class StoreError(DiglotError):
+    """A store cannot do what it was asked for. What it held before, it holds now.
+
+    Attributes:
+        path: The file of the store.
+    """
+
+    code = "store_failed"
+
+    path: str | None = None
+
+    def __init__(self, message: str, *, code: str | None = None, path: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.path = path
+
+
+class StoreBusyError(StoreError):
+    """Another process kept the database locked for longer than the store's `busy_timeout`. The same
+    may succeed later.
+    """
+
+    code = "store_busy"
+
+
+class StoreDamagedError(StoreError):
+    """The database of a store does not hold what it should."""
+
+    code = "store_damaged"
+
+
+class StoreFormatError(StoreError):
+    """A file is not a store that can be read here."""
+
+    code = "not_a_store"

@@ -249,6 +249,21 @@ impl Prepared {
         }
     }
 
+    /// The entry at a place, counted from 0, with its number.
+    pub fn get(&self, at: usize) -> Option<(EntryId, EntryRef<'_>)> {
+        match &self.parts {
+            Parts::Live(entries) => entries.get(at).map(|entry| (entry.id, entry.entry())),
+            Parts::Segments(segments) => {
+                let mut at = at;
+                segments.iter().find_map(|segment| {
+                    let found = segment.ids().get(at).map(|number| (*number, segment.entry(at as u32)));
+                    at = at.saturating_sub(segment.len());
+                    found
+                })
+            }
+        }
+    }
+
     /// One more than the highest number.
     pub(crate) fn end(&self) -> EntryId {
         self.end

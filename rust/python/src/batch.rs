@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use diglot_engine::{EntryId, EntryRef, Prepared};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyString};
+use pyo3::types::{PyIterator, PyList, PyString};
 
 use crate::control::{CancelFlag, detached};
 use crate::dispose;
-use crate::entry::{self, Fields};
+use crate::entry::{self, Fields, Row};
 use crate::errors::{self, At};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -112,6 +112,22 @@ impl Ids {
         })
     }
 
+    /// The ids as ranges, each with its first and last id, ascending.
+    fn ranges(&self, py: Python<'_>) -> Vec<(EntryId, EntryId)> {
+        py.detach(|| {
+            let mut ids = self.get().clone();
+            ids.sort_unstable();
+            let mut ranges: Vec<(EntryId, EntryId)> = Vec::new();
+            for id in ids {
+                match ranges.last_mut() {
+                    Some((_, last)) if id.saturating_sub(1) <= *last => *last = id,
+                    _ => ranges.push((id, id)),
+                }
+            }
+            ranges
+        })
+    }
+
     /// Those in a range of places, as far as there are any.
     fn list(&self, start: usize, stop: usize) -> Vec<EntryId> {
         self.get().iter().take(stop).skip(start).copied().collect()
@@ -206,8 +222,30 @@ impl Waiting {
 #[derive(Default)]
 struct State {
     waiting: Waiting,
+    /// The numbers of those that wait, which only rows of a database bring along.
+    numbers: Vec<Option<EntryId>>,
     batch: diglot_engine::Batch,
     prepared: Option<Prepared>,
+}
+
+impl State {
+    /// Copies an entry. Breaks when it is time to `absorb`.
+    fn take(
+        &mut self,
+        number: Option<EntryId>,
+        entry: EntryRef<'_>,
+        py: Python<'_>,
+        at: At,
+    ) -> PyResult<ControlFlow<()>> {
+        if self.waiting.push(entry).is_none() {
+            return Err(errors::invalid_value(py, "entry", "has a field of more than 4 GiB", at));
+        }
+        self.numbers.push(number);
+        match self.waiting.is_full() {
+            true => Ok(ControlFlow::Break(())),
+            false => Ok(ControlFlow::Continue(())),
+        }
+    }
 }
 
 /// Entries on their way into a memory: `extend` copies them, `absorb` checks and analyses what was copied, `prepare`
@@ -259,18 +297,49 @@ impl Batch {
     /// whether there are no more.
     fn extend(&self, iterator: &Bound<'_, PyIterator>, seconds: f64) -> PyResult<bool> {
         let mut state = lock(&self.0);
-        let State { waiting, batch, .. } = &mut *state;
         pull(iterator, seconds, |item| {
-            let at = At::Item("entries", batch.len() + waiting.lengths.len());
+            let at = At::Item("entries", state.batch.len() + state.waiting.len());
             let fields = Fields::read(&item, at)?;
-            if waiting.push(fields.entry()?).is_none() {
-                return Err(errors::invalid_value(item.py(), "entry", "has a field of more than 4 GiB", at));
-            }
-            match waiting.is_full() {
-                true => Ok(ControlFlow::Break(())),
-                false => Ok(ControlFlow::Continue(())),
-            }
+            state.take(None, fields.entry()?, item.py(), at)
         })
+    }
+
+    /// Copies the rows of a database as `extend` does entries. A row is a tuple of an id and the fields of an entry,
+    /// metadata as JSON; ids ascend and become the numbers of the entries.
+    fn extend_rows(&self, iterator: &Bound<'_, PyIterator>, seconds: f64) -> PyResult<bool> {
+        let mut state = lock(&self.0);
+        pull(iterator, seconds, |item| {
+            let row = Row::read(&item)?;
+            state.take(Some(row.id), row.entry()?, item.py(), At::Row(row.id))
+        })
+    }
+
+    /// Takes one entry in at once.
+    fn push(&self, entry: &Bound<'_, PyAny>) -> PyResult<()> {
+        let fields = Fields::read(entry, At::Single)?;
+        let mut state = lock(&self.0);
+        state.batch.push(fields.entry()?).map_err(|failure| errors::engine(entry.py(), &failure, At::Single))
+    }
+
+    /// Some entries as rows of a database, by their places; those in the range that there are. An id is `first` and the
+    /// number of the entry.
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        first: EntryId,
+        start: usize,
+        stop: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let state = lock(&self.0);
+        let get = |at| match &state.prepared {
+            Some(prepared) => prepared.get(at),
+            None => state.batch.get(at).map(|(number, entry, _)| (number, entry)),
+        };
+        let rows = PyList::empty(py);
+        for (number, entry) in (start..stop).map_while(get) {
+            rows.append(entry::row(py, first + number, entry)?)?;
+        }
+        Ok(rows)
     }
 
     /// Bytes that were copied and not yet absorbed.
@@ -285,9 +354,14 @@ impl Batch {
         detached(py, flag, signal.as_ref(), |control| {
             let mut state = lock(&self.0);
             let waiting = std::mem::take(&mut state.waiting);
-            for entry in waiting.entries() {
-                let at = At::Item("entries", state.batch.len());
-                control.check().and_then(|()| state.batch.push(entry)).map_err(|failure| (at, failure))?;
+            let numbers = std::mem::take(&mut state.numbers);
+            for (number, entry) in numbers.into_iter().zip(waiting.entries()) {
+                let at = number.map_or_else(|| At::Item("entries", state.batch.len()), At::Row);
+                let pushed = control.check().and_then(|()| match number {
+                    Some(number) => state.batch.push_at(number, entry),
+                    None => state.batch.push(entry),
+                });
+                pushed.map_err(|failure| (at, failure))?;
             }
             Ok(())
         })
@@ -306,6 +380,7 @@ impl Batch {
 
     fn __len__(&self) -> usize {
         let state = lock(&self.0);
-        state.batch.len() + state.waiting.lengths.len()
+        let prepared = state.prepared.as_ref().map_or(0, Prepared::len);
+        state.batch.len() + state.waiting.len() + prepared
     }
 }

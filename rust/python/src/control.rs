@@ -50,6 +50,12 @@ impl CancelFlag {
         self.turn(SET)
     }
 
+    /// Makes it too late to set the flag; an error if it was set before.
+    #[pyo3(name = "commit")]
+    fn commit_from_python(&self, py: Python<'_>) -> PyResult<()> {
+        self.commit().map_err(|failure| errors::engine(py, &failure, At::Single))
+    }
+
     /// Whether the operation was asked to stop in time.
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire) == SET

@@ -4,7 +4,7 @@ use diglot_engine::{EntryId, EntryRef, Error, Hit};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyString, PyType};
+use pyo3::types::{PyBool, PyString, PyTuple, PyType};
 use pyo3::{IntoPyObjectExt, intern, pyfunction};
 
 use crate::errors::{self, At};
@@ -81,6 +81,83 @@ impl<'py> Fields<'py> {
             created_at: text(7)?,
             notes: text(8)?,
             metadata: self.metadata.as_deref(),
+        })
+    }
+}
+
+/// An entry as a row of a database: its id and its fields, metadata as JSON.
+pub(crate) fn row<'py>(py: Python<'py>, id: EntryId, entry: EntryRef<'_>) -> PyResult<Bound<'py, PyTuple>> {
+    let EntryRef { source, target, source_language, target_language, domain, .. } = entry;
+    let EntryRef { namespace, source_id, created_at, notes, metadata, .. } = entry;
+    (
+        id,
+        source,
+        target,
+        source_language,
+        target_language,
+        domain,
+        namespace,
+        source_id,
+        created_at,
+        notes,
+        metadata,
+    )
+        .into_pyobject(py)
+}
+
+/// A row of a database, held so that its texts can be borrowed.
+pub(crate) struct Row<'py> {
+    pub(crate) id: EntryId,
+    texts: [Option<Bound<'py, PyString>>; 10],
+}
+
+impl<'py> Row<'py> {
+    /// Reads a tuple as [`row`] makes it.
+    ///
+    /// # Errors
+    /// `InvalidTypeError` for what is no such tuple.
+    pub(crate) fn read(row: &Bound<'py, PyAny>) -> PyResult<Row<'py>> {
+        let values = match row.cast::<PyTuple>() {
+            Ok(values) if values.len() == 1 + NAMES.len() + 1 => values,
+            _ => return Err(errors::invalid_type("row", "a tuple of an id and ten fields", row, At::Single)),
+        };
+        let id = self::id(&values.get_item(0)?, At::Single)?;
+        let mut texts = [const { None }; 10];
+        for (number, (text, value)) in texts.iter_mut().zip(values.iter().skip(1)).enumerate() {
+            let optional = number >= 2;
+            if optional && value.is_none() {
+                continue;
+            }
+            let name = NAMES.get(number).unwrap_or(&"metadata");
+            let expected = if optional { "a str or None" } else { "a str" };
+            let value = value.cast_into::<PyString>().map_err(|failure| {
+                errors::invalid_type(name, expected, &failure.into_inner(), At::Row(id))
+            })?;
+            *text = Some(value);
+        }
+        Ok(Row { id, texts })
+    }
+
+    /// The entry as the engine takes it.
+    ///
+    /// # Errors
+    /// `lone_surrogate`, naming the field.
+    pub(crate) fn entry(&self) -> PyResult<EntryRef<'_>> {
+        let text = |number: usize| {
+            let name = NAMES.get(number).unwrap_or(&"metadata");
+            self.texts[number].as_ref().map(|text| errors::utf8(name, text, At::Row(self.id))).transpose()
+        };
+        Ok(EntryRef {
+            source: text(0)?.unwrap_or_default(),
+            target: text(1)?.unwrap_or_default(),
+            source_language: text(2)?,
+            target_language: text(3)?,
+            domain: text(4)?,
+            namespace: text(5)?,
+            source_id: text(6)?,
+            created_at: text(7)?,
+            notes: text(8)?,
+            metadata: text(9)?,
         })
     }
 }

@@ -16,12 +16,14 @@ pub(crate) enum At {
     Single,
     /// The item with this position in the argument of that name.
     Item(&'static str, usize),
+    /// The row of a database with this id.
+    Row(u64),
 }
 
 impl At {
     fn position(self) -> Option<usize> {
         match self {
-            At::Single => None,
+            At::Single | At::Row(_) => None,
             At::Item(_, position) => Some(position),
         }
     }
@@ -30,6 +32,7 @@ impl At {
         match self {
             At::Single => message.to_owned(),
             At::Item(argument, position) => format!("{argument}[{position}]: {message}"),
+            At::Row(id) => format!("the entry with the id {id}: {message}"),
         }
     }
 }

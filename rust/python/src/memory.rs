@@ -1,5 +1,6 @@
 //! The memory and its snapshots.
 
+use std::collections::HashSet;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -315,5 +316,37 @@ impl Snapshot {
             }
         }
         Ok(entries)
+    }
+
+    /// Whether there are entries with all these ids, each given once: an error that names the first if not.
+    fn check_ids(&self, py: Python<'_>, ids: &Ids) -> PyResult<()> {
+        py.detach(|| {
+            let ids = ids.get();
+            let mut seen = HashSet::with_capacity(ids.len());
+            match ids.iter().find(|id| !seen.insert(**id) || self.0.get(**id).is_none()) {
+                Some(id) => Err(Error::UnknownEntry { id: *id }),
+                None => Ok(()),
+            }
+        })
+        .map_err(|failure| errors::engine(py, &failure, At::Single))
+    }
+
+    /// The ids that entries have within some ranges, which are given by their first and last ids and do not overlap.
+    fn ids_within(&self, py: Python<'_>, ranges: Vec<(EntryId, EntryId)>) -> Ids {
+        py.detach(|| {
+            let ids = ranges.iter().flat_map(|(first, last)| {
+                self.0.entries(*first).map(|(id, _)| id).take_while(move |id| id <= last)
+            });
+            Ids::from(ids.collect::<Vec<_>>())
+        })
+    }
+
+    /// At most `count` entries in insertion order, from the first whose id is at least `start`, as rows of a database.
+    fn rows<'py>(&self, py: Python<'py>, start: EntryId, count: usize) -> PyResult<Bound<'py, PyList>> {
+        let rows = PyList::empty(py);
+        for (id, entry) in self.0.entries(start).take(count) {
+            rows.append(entry::row(py, id, entry)?)?;
+        }
+        Ok(rows)
     }
 }

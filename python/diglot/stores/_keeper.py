@@ -1,0 +1,219 @@
+"""How an index in memory and a database keep step, in several threads and processes.
+
+Writers of a process take turns. What they change is written to the database, where it lasts, and
+then shown in the index. What other processes wrote is noticed before every operation and read in.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from threading import Condition, Lock
+from typing import TYPE_CHECKING, Protocol
+
+from diglot.errors import (
+    InvalidTypeError,
+    InvalidValueError,
+    StoreDamagedError,
+    StoreError,
+)
+from diglot.stores._database import Database, State
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from diglot import _engine
+    from diglot._engine import _Row
+    from diglot._steps import Work
+
+__all__ = ["Index", "Keeper"]
+
+_log = logging.getLogger("diglot")
+
+# Seconds that a reader waits for another thread to read in what other processes wrote.
+_PATIENCE = 0.1
+
+_MOST_ID = 2**63 - 1
+
+
+class Index(Protocol):
+    """What is kept in memory of a database. One thread at a time changes it."""
+
+    def next_id(self) -> int:
+        """One more than the highest id it ever held."""
+        ...
+
+    def apply(
+        self,
+        gone: list[tuple[int, int]],
+        rows: Iterator[_Row],
+        flag: _engine.CancelFlag | None,
+    ) -> None:
+        """In one step, forgets what it holds within ranges of ids and takes rows in.
+
+        Raises:
+            AbortedError: `flag` was set before; nothing was done.
+            InvalidTypeError: A row has a value of a wrong type.
+            InvalidValueError: A row has a value that no entry can have.
+        """
+        ...
+
+
+class Keeper:
+    """Keeps an index and a database in step.
+
+    Args:
+        database: The database. Its writing connection belongs to whoever has the turn, its reading
+            connection to whoever has the lock.
+        index: The index as it was when `seq` was reached, or an empty one and -1.
+        seq: What it holds of the database.
+    """
+
+    def __init__(self, database: Database, index: Index, seq: int) -> None:
+        self.database = database
+        self.index = index
+        self._seq = seq
+        self._process = os.getpid()
+        self._open = True
+        # The version of the database that was looked at last.
+        self._version: int | None = None
+        # Who wants both takes the turn first.
+        self.turn = Lock()
+        self._lock = Lock()
+        # The `seq` of a change that is on its way from the database into the index.
+        self._on_its_way: int | None = None
+        self._arrived = Condition(self._lock)
+
+    def check_usable(self) -> None:
+        """Raises `StoreError` (`store_closed`) if the store was closed, or belongs to the process
+        that this one was forked from.
+        """
+        if not self._open:
+            path = str(self.database.path)
+            raise StoreError(f"the store {path} is closed", code="store_closed", path=path)
+        if os.getpid() != self._process:
+            path = str(self.database.path)
+            raise StoreError(
+                f"the store {path} was opened before this process was forked; open it here again",
+                code="store_closed",
+                path=path,
+            )
+
+    def news(self) -> Work | None:
+        """What has to be done before the index has all changes whose calls returned; None if there
+        is nothing.
+        """
+        self.check_usable()
+        if not self._lock.acquire(blocking=False):
+            return self._wait_for_news
+        try:
+            return self._wait_for_news if self._is_behind() else None
+        finally:
+            self._lock.release()
+
+    def _is_behind(self) -> bool:
+        version = self.database.version()
+        if version == self._version:
+            return False
+        seq = self.database.state(self.database.reader).seq
+        if seq == self._seq:
+            self._version = version
+            return False
+        return seq != self._on_its_way
+
+    def _wait_for_news(self, flag: _engine.CancelFlag | None) -> None:
+        """Reads in what other processes wrote. If another thread is at it and takes long, searches
+        go on with what there is.
+        """
+        if not self._lock.acquire(timeout=_PATIENCE):
+            return
+        try:
+            self.check_usable()
+            if self._is_behind() and self._arrived.wait_for(
+                lambda: self._on_its_way is None, _PATIENCE
+            ):
+                self.catch_up(self.database.reader, flag)
+        finally:
+            self._lock.release()
+
+    def catch_up(self, connection: sqlite3.Connection, flag: _engine.CancelFlag | None) -> State:
+        """Reads in what is in the database and not in the index; for whoever has the lock."""
+        database = self.database
+        with database.errors(), database.reading(connection):
+            state = database.state(connection)
+            if state.seq == self._seq:
+                return state
+            if state.changes_from <= self._seq < state.seq:
+                gone = database.changed_since(connection, self._seq)
+                first = self.index.next_id()
+            else:
+                # The database was compacted, or an older one was put in its place.
+                if self._seq >= 0:
+                    _log.warning("reading all of %s again: it was replaced", database.path)
+                gone, first = [(0, _MOST_ID)], 0
+            below = ((start, min(last, first - 1)) for start, last in gone if start < first)
+            ranges = chain(below, [(first, _MOST_ID)])
+            rows = chain.from_iterable(database.rows(connection, *ids) for ids in ranges)
+            try:
+                self.index.apply(gone, rows, flag)
+            except (InvalidTypeError, InvalidValueError) as error:
+                path = str(database.path)
+                raise StoreDamagedError(f"{path} is damaged: {error}", path=path) from error
+            self._seq = state.seq
+        return state
+
+    def write(
+        self,
+        change: Callable[[State], tuple[State, Callable[[], object]]],
+        flag: _engine.CancelFlag | None = None,
+    ) -> None:
+        """Makes a change, on disk and then in the index; for whoever has the turn.
+
+        Args:
+            change: Writes to the database, whose state it is told. It returns the state after that,
+                and what shows the change in the index.
+            flag: Stops the change if it is set before all is written.
+        """
+        self.check_usable()
+        database = self.database
+        with database.writing():
+            with self._lock:
+                before = self.catch_up(database.writer, flag)
+            after, show = change(before)
+            if flag is not None:
+                flag.commit()
+            with self._lock:
+                self._on_its_way = after.seq
+            try:
+                database.commit()
+                with self._lock:
+                    # Others may have read it in by now.
+                    if self._seq == before.seq:
+                        show()
+                        self._seq = after.seq
+            finally:
+                with self._lock:
+                    self._on_its_way = None
+                    self._arrived.notify_all()
+
+    @contextmanager
+    def standing_still(self, flag: _engine.CancelFlag | None) -> Iterator[sqlite3.Connection]:
+        """A connection that sees the database as the index is when the block begins. It belongs to
+        the block, which may take its time.
+        """
+        self.check_usable()
+        with self.database.another_reader() as connection, self.database.reading(connection):
+            with self._lock:
+                self.catch_up(connection, flag)
+            yield connection
+
+    def close(self) -> None:
+        """Closes the database, once nobody uses it any more."""
+        if not self._open or os.getpid() != self._process:
+            return
+        with self.turn, self._lock:
+            self._open = False
+            self.database.close()

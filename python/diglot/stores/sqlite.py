@@ -1,0 +1,528 @@
+"""A translation memory that is kept in a SQLite database.
+
+`SqliteTranslationMemory` is for synchronous, `SqliteTranslationMemoryStore` for asynchronous code.
+They find the same as the memories of `diglot.memory` do, as the same index is in memory; the
+database is what lasts. `docs/stores.md` has what is promised of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
+from functools import partial
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from diglot import _engine
+from diglot._memory import AsyncMemory, SyncMemory, is_long, read_ids
+from diglot._steps import Steps, Work, on_thread
+from diglot.errors import (
+    AbortedError,
+    InvalidTypeError,
+    InvalidValueError,
+    StoreDamagedError,
+    StoreError,
+)
+from diglot.model import TranslationMemoryEntry
+from diglot.store import Signal, check_signal
+from diglot.stores._database import Database, State
+from diglot.stores._keeper import Keeper
+
+if TYPE_CHECKING:
+    from diglot._engine import _Row
+
+__all__ = ["SqliteTranslationMemory", "SqliteTranslationMemoryStore"]
+
+_KIND = "translations"
+
+# Rows that are made and written at a time.
+_ROWS = 1000
+
+# Seconds of rows that are read at a time.
+_READ = 0.05
+
+# Single entries that are written in one transaction.
+_GROUP = 1000
+
+# Replaced and removed entries that other processes may be behind when a database is compacted.
+_CHANGES_KEPT = 100_000
+
+_MOST_SECONDS = 86_400
+_MOST_ID = 2**63 - 1
+# Long enough for what is in memory already.
+_EVER = 86_400.0
+
+
+class _Translations:
+    """The index of a database of translations."""
+
+    def __init__(self) -> None:
+        self.memory = _engine.Memory()
+
+    def next_id(self) -> int:
+        return self.memory.snapshot().next_id
+
+    def apply(
+        self,
+        gone: list[tuple[int, int]],
+        rows: Iterator[_Row],
+        flag: _engine.CancelFlag | None,
+    ) -> None:
+        batch = _engine.Batch()
+        while not batch.extend_rows(rows, _READ):
+            batch.absorb(flag)
+        batch.absorb(flag)
+        batch.prepare(flag)
+        seen = self.memory.snapshot()
+        self.memory.apply(seen, seen.ids_within(gone), 0, batch)
+
+
+class _Addition:
+    """An entry on its way into a store, alone or with others."""
+
+    __slots__ = ("batch", "error", "flag", "id")
+
+    def __init__(self, entry: TranslationMemoryEntry) -> None:
+        self.batch = _engine.Batch()
+        self.batch.push(entry)
+        self.flag: _engine.CancelFlag | None = None
+        self.id: int | None = None
+        self.error: Exception | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.id is not None or self.error is not None
+
+
+class SqliteTranslationMemory(SyncMemory):
+    """A translation memory in a SQLite database, for synchronous code.
+
+    It has the methods of `TranslationMemory` with the same arguments, results and errors; besides,
+    all of them raise a `StoreError` where the database cannot be used. What was added, replaced or
+    removed is on disk when the method returns. Open it with `open`, and close it, or use it in a
+    `with` statement.
+
+    All methods may be called from any thread at any time, and other processes may have the same
+    database open. Every operation sees what other processes changed before it began.
+    """
+
+    __slots__ = ("_additions", "_keeper")
+
+    def __init__(self, keeper: Keeper, memory: _engine.Memory) -> None:
+        self._keeper = keeper
+        self._memory = memory
+        # Those that wait for their turn, in order.
+        self._additions: deque[_Addition] = deque()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        busy_timeout: float = 30.0,
+    ) -> SqliteTranslationMemory:
+        """Opens a database.
+
+        Args:
+            path: The file. Files beside it, whose names begin with its name, belong to it.
+            create: Whether to make one if there is none.
+            read_only: Whether to leave all files as they are.
+            busy_timeout: Seconds that a change waits for one by another process.
+
+        Raises:
+            OSError: The file or its directory cannot be read; `FileNotFoundError` if it is not
+                there.
+            InvalidTypeError: An argument has a wrong type.
+            InvalidValueError: `busy_timeout` is negative or not finite.
+            StoreFormatError: The file is not a database of translations of this version or one
+                before.
+            StoreDamagedError: The database is damaged.
+            StoreError: The database cannot be used; `code` says why.
+        """
+        return cls._open(*_check_arguments(path, create, read_only, busy_timeout), None)
+
+    @classmethod
+    def _open(
+        cls,
+        path: Path,
+        create: bool,
+        read_only: bool,
+        busy_timeout: float,
+        flag: _engine.CancelFlag | None,
+    ) -> SqliteTranslationMemory:
+        database = Database(
+            path,
+            _KIND,
+            create=create and not read_only,
+            read_only=read_only,
+            busy_timeout=busy_timeout,
+        )
+        try:
+            index = _Translations()
+            keeper = Keeper(database, index, -1)
+            keeper.catch_up(database.reader, flag)
+            if flag is not None:
+                flag.commit()
+        except BaseException:
+            database.close()
+            raise
+        return cls(keeper, index.memory)
+
+    @property
+    def path(self) -> Path:
+        """The file of the database."""
+        return self._keeper.database.path
+
+    def close(self) -> None:
+        """Closes the database. Whoever uses it now is waited for; after that, all methods raise a
+        `StoreError` (`store_closed`).
+        """
+        self._keeper.close()
+
+    def __enter__(self) -> SqliteTranslationMemory:
+        self._keeper.check_usable()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _news(self) -> Work | None:
+        return self._keeper.news()
+
+    def _add(self, entry: TranslationMemoryEntry, signal: Signal | None) -> Steps[int]:
+        check_signal(signal)
+        self._keeper.check_usable()
+        if is_long(entry):
+            addition = yield lambda flag: _Addition(entry)
+        else:
+            addition = _Addition(entry)
+        return (yield partial(self._add_with_others, addition))  # type: ignore[no-any-return]
+
+    def _add_with_others(self, addition: _Addition, flag: _engine.CancelFlag | None) -> int:
+        """Adds an entry, and in the same transaction those that wait for their turn meanwhile:
+        to write them to disk takes the time of one.
+        """
+        addition.flag = flag
+        self._additions.append(addition)
+        with self._keeper.turn:
+            if not addition.is_done:
+                self._add_waiting()
+        if addition.error is not None:
+            raise copy(addition.error)
+        assert addition.id is not None
+        return addition.id
+
+    def _add_waiting(self) -> None:
+        group: list[_Addition] = []
+
+        def change(before: State) -> tuple[State, Callable[[], None]]:
+            while self._additions and len(group) < _GROUP:
+                addition = self._additions.popleft()
+                try:
+                    if addition.flag is not None:
+                        addition.flag.commit()
+                except AbortedError as error:
+                    addition.error = error
+                else:
+                    group.append(addition)
+            after = before._replace(
+                seq=before.seq + len(group), next_id=before.next_id + len(group)
+            )
+            rows = [
+                row
+                for id, addition in enumerate(group, start=before.next_id)
+                for row in addition.batch.rows(id, 0, 1)
+            ]
+            batch = _engine.Batch()
+            batch.extend_rows(iter(rows), _EVER)
+            batch.absorb()
+            batch.prepare()
+            self._keeper.database.insert(rows)
+            self._keeper.database.log(after)
+
+            def show() -> None:
+                self._apply(_engine.Ids(), 0, batch)
+                for id, addition in enumerate(group, start=before.next_id):
+                    addition.id = id
+
+            return after, show
+
+        try:
+            self._keeper.write(change)
+        except BaseException as error:
+            # Those that still wait would only meet the same, each after a time of its own.
+            group.extend(self._additions)
+            self._additions.clear()
+            for addition in group:
+                addition.error = error if isinstance(error, Exception) else self._interrupted()
+            if not isinstance(error, Exception):
+                raise
+
+    def _interrupted(self) -> StoreError:
+        path = str(self.path)
+        return StoreError(f"writing to {path} was interrupted by another thread", path=path)
+
+    def _add_batch(self, batch: _engine.Batch, signal: Signal | None) -> Steps[range]:
+        self._keeper.check_usable()
+        if not len(batch):
+            id = self._memory.snapshot().next_id
+            return range(id, id)
+        return (yield partial(self._write_batch, batch, signal))  # type: ignore[no-any-return]
+
+    def _write_batch(
+        self, batch: _engine.Batch, signal: Signal | None, flag: _engine.CancelFlag | None
+    ) -> range:
+        count = len(batch)
+        ids = range(0)
+
+        def change(before: State) -> tuple[State, Callable[[], None]]:
+            nonlocal ids
+            ids = range(before.next_id, before.next_id + count)
+            for start in range(0, count, _ROWS):
+                check_signal(signal)
+                check_flag(flag)
+                self._keeper.database.insert(batch.rows(ids.start, start, start + _ROWS))
+            after = before._replace(seq=before.seq + count, next_id=ids.stop)
+            self._keeper.database.log(after)
+            self._memory.wait_for_room()
+            check_signal(signal)
+            return after, partial(self._apply, _engine.Ids(), ids.start, batch)
+
+        with self._keeper.turn:
+            self._keeper.write(change, flag)
+        return ids
+
+    def _replace(
+        self, id: int, entry: TranslationMemoryEntry, signal: Signal | None
+    ) -> Steps[None]:
+        check_signal(signal)
+        self._keeper.check_usable()
+        if is_long(entry):
+            addition = yield lambda flag: _Addition(entry)
+        else:
+            addition = _Addition(entry)
+        yield partial(self._write_replacement, id, addition.batch)
+
+    def _write_replacement(
+        self, id: int, batch: _engine.Batch, flag: _engine.CancelFlag | None
+    ) -> None:
+        def change(before: State) -> tuple[State, Callable[[], None]]:
+            ids = self._known(id)
+            [row] = batch.rows(id, 0, 1)
+            batch.prepare()
+            self._keeper.database.replace(row)
+            after = before._replace(seq=before.seq + 1)
+            self._keeper.database.log(after, ids.ranges())
+            return after, partial(self._apply, ids, id, batch)
+
+        with self._keeper.turn:
+            self._keeper.write(change, flag)
+
+    def _remove(self, id: int, signal: Signal | None) -> Steps[None]:
+        check_signal(signal)
+        self._keeper.check_usable()
+        yield partial(self._write_removal, partial(self._known, id))
+
+    def _remove_many(self, ids: Iterable[int], signal: Signal | None) -> Steps[None]:
+        batch = yield from read_ids(ids, signal)
+        self._keeper.check_usable()
+        if len(batch):
+            yield partial(self._write_removal, partial(self._all_known, batch))
+
+    def _known(self, id: int) -> _engine.Ids:
+        self._memory.snapshot().get(id)
+        ids = _engine.Ids()
+        ids.extend(iter([id]), _EVER)
+        return ids
+
+    def _all_known(self, ids: _engine.Ids) -> _engine.Ids:
+        self._memory.snapshot().check_ids(ids)
+        return ids
+
+    def _write_removal(
+        self, known: Callable[[], _engine.Ids], flag: _engine.CancelFlag | None
+    ) -> None:
+        def change(before: State) -> tuple[State, Callable[[], None]]:
+            ids = known()
+            ranges = ids.ranges()
+            self._keeper.database.remove(ranges)
+            after = before._replace(seq=before.seq + len(ids))
+            self._keeper.database.log(after, ranges)
+            nothing = _engine.Batch()
+            nothing.prepare()
+            return after, partial(self._apply, ids, 0, nothing)
+
+        with self._keeper.turn:
+            self._keeper.write(change, flag)
+
+    def _apply(self, gone: _engine.Ids, first: int, batch: _engine.Batch) -> None:
+        self._memory.apply(self._memory.snapshot(), gone, first, batch)
+
+    def verify(self, *, signal: Signal | None = None) -> int:
+        """Checks the structure of the database, that what it holds are entries, and that the index
+        has the same. Others may go on meanwhile.
+
+        Returns:
+            How many entries there are.
+
+        Raises:
+            StoreDamagedError: Something is wrong; the message says what was found first.
+            AbortedError: `signal` was set before it was done.
+        """
+        check_signal(signal)
+        return self._verify(signal, None)
+
+    def _verify(self, signal: Signal | None, flag: _engine.CancelFlag | None) -> int:
+        database = self._keeper.database
+        with self._keeper.standing_still(flag) as connection:
+            snapshot = self._memory.snapshot()
+            database.check_integrity(connection)
+            rows = database.rows(connection, 0, _MOST_ID)
+            count = 0
+            while expected := list(islice(rows, _ROWS)):
+                check_signal(signal)
+                check_flag(flag)
+                for row, found in zip(
+                    expected, snapshot.rows(expected[0][0], len(expected)), strict=False
+                ):
+                    if row != found:
+                        raise self._damaged(f"the index does not have the entry {row[0]} as it is")
+                    if row[-1] is not None and not isinstance(json.loads(row[-1]), dict):
+                        raise self._damaged(f"the metadata of the entry {row[0]} is no JSON object")
+                count += len(expected)
+            if count != len(snapshot):
+                raise self._damaged(f"it has {count} entries, but the index {len(snapshot)}")
+        return count
+
+    def _damaged(self, message: str) -> StoreDamagedError:
+        return StoreDamagedError(f"{self.path} is damaged: {message}", path=str(self.path))
+
+    def compact(self, *, signal: Signal | None = None) -> None:
+        """Makes the files as small as they can be, and the next opening fast. It takes room for
+        another copy of the database meanwhile, and no other change can be made.
+
+        Raises:
+            StoreError: It cannot be done; the database is as it was.
+            AbortedError: `signal` was set before.
+        """
+        check_signal(signal)
+        self._compact(None)
+
+    def _compact(self, flag: _engine.CancelFlag | None) -> None:
+        def change(before: State) -> tuple[State, Callable[[], None]]:
+            after = before._replace(
+                changes_from=max(before.changes_from, before.seq - _CHANGES_KEPT)
+            )
+            self._keeper.database.forget_changes(after.changes_from)
+            self._keeper.database.log(after)
+            return after, lambda: None
+
+        with self._keeper.turn:
+            self._keeper.write(change, flag)
+            self._keeper.database.vacuum()
+
+
+def check_flag(flag: _engine.CancelFlag | None) -> None:
+    """Raises `AbortedError` if nobody waits any more for what is being done."""
+    if flag is not None and flag.is_set():
+        raise AbortedError("the operation was aborted: its task was cancelled")
+
+
+def _check_arguments(
+    path: str | PathLike[str], create: bool, read_only: bool, busy_timeout: float
+) -> tuple[Path, bool, bool, float]:
+    if not isinstance(path, (str, PathLike)):
+        raise InvalidTypeError(
+            f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
+        )
+    name = os.fsdecode(path)
+    if "\0" in name:
+        raise InvalidValueError("path has a NUL character, which no file can have", field="path")
+    for field, value in (("create", create), ("read_only", read_only)):
+        if not isinstance(value, bool):
+            raise InvalidTypeError(
+                f"{field} must be a bool, not {type(value).__name__}", field=field
+            )
+    if isinstance(busy_timeout, bool) or not isinstance(busy_timeout, (int, float)):
+        raise InvalidTypeError(
+            f"busy_timeout must be a number, not {type(busy_timeout).__name__}",
+            field="busy_timeout",
+        )
+    if not 0 <= busy_timeout <= _MOST_SECONDS:
+        raise InvalidValueError(
+            f"busy_timeout is {busy_timeout}; it must be from 0 to {_MOST_SECONDS}",
+            field="busy_timeout",
+        )
+    return Path(os.path.realpath(name)), create, read_only, float(busy_timeout)
+
+
+class SqliteTranslationMemoryStore(AsyncMemory[SqliteTranslationMemory]):
+    """A translation memory in a SQLite database, for asynchronous code.
+
+    It is a `TranslationMemoryStore`, and has the methods of `SqliteTranslationMemory` with the same
+    arguments, results and errors. Searches run as those of `InMemoryTranslationMemoryStore` do;
+    changes are written on threads. A task that is cancelled before its change is written has
+    changed nothing; after that, the cancellation comes too late and the call returns.
+
+    `len()` and `stats()` do not look at the database: what other processes changed, they have after
+    the next operation that does.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    async def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        busy_timeout: float = 30.0,
+    ) -> SqliteTranslationMemoryStore:
+        """As `SqliteTranslationMemory.open`."""
+        arguments = _check_arguments(path, create, read_only, busy_timeout)
+        return cls(await on_thread(lambda flag: SqliteTranslationMemory._open(*arguments, flag)))
+
+    @property
+    def path(self) -> Path:
+        """The file of the database."""
+        return self.memory.path
+
+    async def close(self) -> None:
+        """As `SqliteTranslationMemory.close`."""
+        await on_thread(lambda flag: self.memory.close())
+
+    async def __aenter__(self) -> SqliteTranslationMemoryStore:
+        self.memory._keeper.check_usable()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def verify(self, *, signal: Signal | None = None) -> int:
+        """As `SqliteTranslationMemory.verify`."""
+        check_signal(signal)
+        return await on_thread(lambda flag: self.memory._verify(signal, flag))  # type: ignore[no-any-return]
+
+    async def compact(self, *, signal: Signal | None = None) -> None:
+        """As `SqliteTranslationMemory.compact`."""
+        check_signal(signal)
+        await on_thread(self.memory._compact)
