@@ -1,6 +1,10 @@
 import copy
 import pickle
 import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -20,6 +24,7 @@ from diglot import (
     trigrams,
 )
 from diglot.dual import MemoryRecord, SyncDualLanguageMemory
+from diglot.stores.sqlite import SqliteTranslationMemory
 
 
 class Set:
@@ -29,6 +34,28 @@ class Set:
 
 def missing_parameter():
     lookup_memory(TranslationMemory()).gather().send(None)
+
+
+def with_store(cause):
+    """Does something to a store, and with it."""
+
+    def run():
+        with (
+            TemporaryDirectory() as folder,
+            SqliteTranslationMemory.open(Path(folder) / "memory.db", busy_timeout=0) as memory,
+            closing(sqlite3.connect(memory.path, isolation_level=None)) as other,
+        ):
+            cause(memory, other)
+
+    return run
+
+
+def add(memory):
+    memory.add(TranslationMemoryEntry("a", "b"))
+
+
+def open_again(memory):
+    SqliteTranslationMemory.open(memory.path).close()
 
 
 # Every code, and how it comes about.
@@ -48,6 +75,33 @@ CAUSES = {
     "inconsistent_fields": lambda: MemoryRecord("a", translation_status="verified"),
     "invalid_format": lambda: TranslationMemory.from_jsonl(__file__),
     "aborted": lambda: TranslationMemory().search("a", signal=Set()),
+    "store_busy": with_store(lambda memory, other: (other.execute("BEGIN IMMEDIATE"), add(memory))),
+    "store_full": with_store(
+        lambda memory, other: (
+            memory._keeper.database.writer.execute("PRAGMA max_page_count = 1"),
+            memory.add(TranslationMemoryEntry("a" * 10_000, "b")),
+        )
+    ),
+    "store_read_only": with_store(
+        lambda memory, other: add(SqliteTranslationMemory.open(memory.path, read_only=True))
+    ),
+    "store_closed": with_store(lambda memory, other: (memory.close(), add(memory))),
+    "store_failed": with_store(
+        lambda memory, other: (other.execute("DROP TABLE changes"), memory.compact())
+    ),
+    "store_damaged": with_store(
+        lambda memory, other: (
+            other.execute("INSERT INTO entries (id, source, target) VALUES (0, ' ', 'b')"),
+            other.execute("UPDATE state SET seq = 1"),
+            memory.search("a"),
+        )
+    ),
+    "not_a_store": with_store(
+        lambda memory, other: (other.execute("PRAGMA application_id = 1"), open_again(memory))
+    ),
+    "store_version": with_store(
+        lambda memory, other: (other.execute("PRAGMA user_version = 1000"), open_again(memory))
+    ),
 }
 
 

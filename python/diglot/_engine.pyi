@@ -288,6 +288,9 @@ class Memory:
             InvalidValueError: An id was given to another entry before, or is too high.
         """
 
+    def reserve_ids(self, next_id: int) -> None:
+        """Gives no id below this one to a new entry any more."""
+
     def replace(
         self, id: int, entry: TranslationMemoryEntry, flag: CancelFlag | None = None
     ) -> None:

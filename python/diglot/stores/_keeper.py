@@ -46,6 +46,10 @@ class Index(Protocol):
         """One more than the highest id it ever held."""
         ...
 
+    def reserve(self, next_id: int) -> None:
+        """Gives no id below this to an entry any more."""
+        ...
+
     def apply(
         self,
         gone: list[tuple[int, int]],
@@ -162,6 +166,7 @@ class Keeper:
             except (InvalidTypeError, InvalidValueError) as error:
                 path = str(database.path)
                 raise StoreDamagedError(f"{path} is damaged: {error}", path=path) from error
+            self.index.reserve(state.next_id)
             self._seq = state.seq
         return state
 
@@ -169,13 +174,16 @@ class Keeper:
         self,
         change: Callable[[State], tuple[State, Callable[[], object]]],
         flag: _engine.CancelFlag | None = None,
-    ) -> None:
-        """Makes a change, on disk and then in the index; for whoever has the turn.
+    ) -> State:
+        """Makes a change, on disk and then in the index; for whoever has the turn. Returns the
+        state before.
 
         Args:
             change: Writes to the database, whose state it is told. It returns the state after that,
                 and what shows the change in the index.
             flag: Stops the change if it is set before all is written.
+
+        Nothing is written where the state stays the same.
         """
         self.check_usable()
         database = self.database
@@ -183,6 +191,8 @@ class Keeper:
             with self._lock:
                 before = self.catch_up(database.writer, flag)
             after, show = change(before)
+            if after == before:
+                return before
             if flag is not None:
                 flag.commit()
             with self._lock:
@@ -198,6 +208,7 @@ class Keeper:
                 with self._lock:
                     self._on_its_way = None
                     self._arrived.notify_all()
+        return before
 
     @contextmanager
     def standing_still(self, flag: _engine.CancelFlag | None) -> Iterator[sqlite3.Connection]:

@@ -17,7 +17,7 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from diglot import _engine
 from diglot._memory import AsyncMemory, SyncMemory, is_long, read_ids
@@ -35,7 +35,7 @@ from diglot.stores._database import Database, State
 from diglot.stores._keeper import Keeper
 
 if TYPE_CHECKING:
-    from diglot._engine import _Row
+    from diglot._engine import _Counts, _Row
 
 __all__ = ["SqliteTranslationMemory", "SqliteTranslationMemoryStore"]
 
@@ -59,6 +59,12 @@ _MOST_ID = 2**63 - 1
 _EVER = 86_400.0
 
 
+def _prepared() -> _engine.Batch:
+    batch = _engine.Batch()
+    batch.prepare()
+    return batch
+
+
 class _Translations:
     """The index of a database of translations."""
 
@@ -67,6 +73,9 @@ class _Translations:
 
     def next_id(self) -> int:
         return self.memory.snapshot().next_id
+
+    def reserve(self, next_id: int) -> None:
+        self.memory.reserve_ids(next_id)
 
     def apply(
         self,
@@ -98,6 +107,20 @@ class _Addition:
     @property
     def is_done(self) -> bool:
         return self.id is not None or self.error is not None
+
+
+class _Change(NamedTuple):
+    """What becomes of a memory, in one step.
+
+    Attributes:
+        gone: The entries that are removed, or give their place to others.
+        first: What the numbers of the batch are added to for ids.
+        batch: The entries that are added; prepared.
+    """
+
+    gone: _engine.Ids
+    first: int
+    batch: _engine.Batch
 
 
 class SqliteTranslationMemory(SyncMemory):
@@ -204,11 +227,7 @@ class SqliteTranslationMemory(SyncMemory):
 
     def _add(self, entry: TranslationMemoryEntry, signal: Signal | None) -> Steps[int]:
         check_signal(signal)
-        self._keeper.check_usable()
-        if is_long(entry):
-            addition = yield lambda flag: _Addition(entry)
-        else:
-            addition = _Addition(entry)
+        addition = yield from _read(entry)
         return (yield partial(self._add_with_others, addition))  # type: ignore[no-any-return]
 
     def _add_with_others(self, addition: _Addition, flag: _engine.CancelFlag | None) -> int:
@@ -228,7 +247,7 @@ class SqliteTranslationMemory(SyncMemory):
     def _add_waiting(self) -> None:
         group: list[_Addition] = []
 
-        def change(before: State) -> tuple[State, Callable[[], None]]:
+        def together(before: State) -> _Change:
             while self._additions and len(group) < _GROUP:
                 addition = self._additions.popleft()
                 try:
@@ -238,30 +257,15 @@ class SqliteTranslationMemory(SyncMemory):
                     addition.error = error
                 else:
                     group.append(addition)
-            after = before._replace(
-                seq=before.seq + len(group), next_id=before.next_id + len(group)
-            )
-            rows = [
-                row
-                for id, addition in enumerate(group, start=before.next_id)
-                for row in addition.batch.rows(id, 0, 1)
-            ]
+            rows = (addition.batch.rows(id, 0, 1)[0] for id, addition in enumerate(group))
             batch = _engine.Batch()
-            batch.extend_rows(iter(rows), _EVER)
+            batch.extend_rows(rows, _EVER)
             batch.absorb()
             batch.prepare()
-            self._keeper.database.insert(rows)
-            self._keeper.database.log(after)
-
-            def show() -> None:
-                self._apply(_engine.Ids(), 0, batch)
-                for id, addition in enumerate(group, start=before.next_id):
-                    addition.id = id
-
-            return after, show
+            return _Change(_engine.Ids(), before.next_id, batch)
 
         try:
-            self._keeper.write(change)
+            before = self._write(together)
         except BaseException as error:
             # Those that still wait would only meet the same, each after a time of its own.
             group.extend(self._additions)
@@ -270,77 +274,103 @@ class SqliteTranslationMemory(SyncMemory):
                 addition.error = error if isinstance(error, Exception) else self._interrupted()
             if not isinstance(error, Exception):
                 raise
+        else:
+            for id, addition in enumerate(group, start=before.next_id):
+                addition.id = id
 
     def _interrupted(self) -> StoreError:
         path = str(self.path)
         return StoreError(f"writing to {path} was interrupted by another thread", path=path)
 
     def _add_batch(self, batch: _engine.Batch, signal: Signal | None) -> Steps[range]:
+        count = len(batch)
+
+        def add(flag: _engine.CancelFlag | None) -> range:
+            with self._keeper.turn:
+                before = self._write(
+                    lambda before: _Change(_engine.Ids(), before.next_id, batch), signal, flag
+                )
+            return range(before.next_id, before.next_id + count)
+
         self._keeper.check_usable()
-        if not len(batch):
+        if not count:
             id = self._memory.snapshot().next_id
             return range(id, id)
-        return (yield partial(self._write_batch, batch, signal))  # type: ignore[no-any-return]
+        return (yield add)  # type: ignore[no-any-return]
 
-    def _write_batch(
-        self, batch: _engine.Batch, signal: Signal | None, flag: _engine.CancelFlag | None
-    ) -> range:
-        count = len(batch)
-        ids = range(0)
+    def _merge(
+        self, batch: _engine.Batch, policy: str, signal: Signal | None
+    ) -> Steps[list[_Counts]]:
+        if policy == "keep":
+            return (yield from super()._merge(batch, policy, signal))
 
-        def change(before: State) -> tuple[State, Callable[[], None]]:
-            nonlocal ids
-            ids = range(before.next_id, before.next_id + count)
-            for start in range(0, count, _ROWS):
-                check_signal(signal)
-                check_flag(flag)
-                self._keeper.database.insert(batch.rows(ids.start, start, start + _ROWS))
-            after = before._replace(seq=before.seq + count, next_id=ids.stop)
-            self._keeper.database.log(after)
-            self._memory.wait_for_room()
-            check_signal(signal)
-            return after, partial(self._apply, _engine.Ids(), ids.start, batch)
+        def merge(flag: _engine.CancelFlag | None) -> list[_Counts]:
+            counts: list[_Counts] = []
 
-        with self._keeper.turn:
-            self._keeper.write(change, flag)
-        return ids
+            def resolved(_: State) -> _Change:
+                gone, new, counted = _engine.resolve(
+                    batch, self._memory.snapshot(), policy, flag, signal
+                )
+                new.prepare(flag, signal)
+                counts.extend(counted)
+                return _Change(gone, 0, new)
+
+            with self._keeper.turn:
+                self._write(resolved, signal, flag)
+            return counts
+
+        return (yield merge)  # type: ignore[no-any-return]
+
+    def _dedupe(self, policy: str, signal: Signal | None) -> Steps[list[_Counts]]:
+        def dedupe(flag: _engine.CancelFlag | None) -> list[_Counts]:
+            counts: list[_Counts] = []
+
+            def found(_: State) -> _Change:
+                gone, counted = _engine.find_duplicates(
+                    self._memory.snapshot(), policy, flag, signal
+                )
+                counts.extend(counted)
+                return _Change(gone, 0, _prepared())
+
+            with self._keeper.turn:
+                self._write(found, signal, flag)
+            return counts
+
+        return (yield dedupe)  # type: ignore[no-any-return]
 
     def _replace(
         self, id: int, entry: TranslationMemoryEntry, signal: Signal | None
     ) -> Steps[None]:
         check_signal(signal)
-        self._keeper.check_usable()
-        if is_long(entry):
-            addition = yield lambda flag: _Addition(entry)
-        else:
-            addition = _Addition(entry)
-        yield partial(self._write_replacement, id, addition.batch)
+        addition = yield from _read(entry)
 
-    def _write_replacement(
-        self, id: int, batch: _engine.Batch, flag: _engine.CancelFlag | None
-    ) -> None:
-        def change(before: State) -> tuple[State, Callable[[], None]]:
-            ids = self._known(id)
-            [row] = batch.rows(id, 0, 1)
-            batch.prepare()
-            self._keeper.database.replace(row)
-            after = before._replace(seq=before.seq + 1)
-            self._keeper.database.log(after, ids.ranges())
-            return after, partial(self._apply, ids, id, batch)
+        def replace(flag: _engine.CancelFlag | None) -> None:
+            def known(_: State) -> _Change:
+                gone = self._known(id)
+                addition.batch.prepare()
+                return _Change(gone, id, addition.batch)
 
-        with self._keeper.turn:
-            self._keeper.write(change, flag)
+            with self._keeper.turn:
+                self._write(known, signal, flag)
+
+        yield replace
 
     def _remove(self, id: int, signal: Signal | None) -> Steps[None]:
         check_signal(signal)
-        self._keeper.check_usable()
-        yield partial(self._write_removal, partial(self._known, id))
+        yield partial(self._remove_known, partial(self._known, id), signal)
 
     def _remove_many(self, ids: Iterable[int], signal: Signal | None) -> Steps[None]:
         batch = yield from read_ids(ids, signal)
-        self._keeper.check_usable()
-        if len(batch):
-            yield partial(self._write_removal, partial(self._all_known, batch))
+        yield partial(self._remove_known, partial(self._all_known, batch), signal)
+
+    def _remove_known(
+        self,
+        known: Callable[[], _engine.Ids],
+        signal: Signal | None,
+        flag: _engine.CancelFlag | None,
+    ) -> None:
+        with self._keeper.turn:
+            self._write(lambda _: _Change(known(), 0, _prepared()), signal, flag)
 
     def _known(self, id: int) -> _engine.Ids:
         self._memory.snapshot().get(id)
@@ -352,24 +382,39 @@ class SqliteTranslationMemory(SyncMemory):
         self._memory.snapshot().check_ids(ids)
         return ids
 
-    def _write_removal(
-        self, known: Callable[[], _engine.Ids], flag: _engine.CancelFlag | None
-    ) -> None:
-        def change(before: State) -> tuple[State, Callable[[], None]]:
-            ids = known()
-            ranges = ids.ranges()
-            self._keeper.database.remove(ranges)
-            after = before._replace(seq=before.seq + len(ids))
-            self._keeper.database.log(after, ranges)
-            nothing = _engine.Batch()
-            nothing.prepare()
-            return after, partial(self._apply, ids, 0, nothing)
+    def _write(
+        self,
+        make: Callable[[State], _Change],
+        signal: Signal | None = None,
+        flag: _engine.CancelFlag | None = None,
+    ) -> State:
+        """Makes a change of the memory as it is when nobody else can change it, for whoever has the
+        turn. Returns the state before.
+        """
+        database = self._keeper.database
 
-        with self._keeper.turn:
-            self._keeper.write(change, flag)
+        def change(before: State) -> tuple[State, Callable[[], object]]:
+            gone, first, batch = make(before)
+            ranges = gone.ranges()
+            database.remove(ranges)
+            next_id = before.next_id
+            for start in range(0, len(batch), _ROWS):
+                check_signal(signal)
+                check_flag(flag)
+                rows = batch.rows(first, start, start + _ROWS)
+                database.insert(rows)
+                next_id = max(next_id, rows[-1][0] + 1)
+            after = before._replace(seq=before.seq + len(gone) + len(batch), next_id=next_id)
+            database.log(after, ranges)
+            self._memory.wait_for_room()
+            check_signal(signal)
 
-    def _apply(self, gone: _engine.Ids, first: int, batch: _engine.Batch) -> None:
-        self._memory.apply(self._memory.snapshot(), gone, first, batch)
+            def show() -> None:
+                self._memory.apply(self._memory.snapshot(), gone, first, batch)
+
+            return after, show
+
+        return self._keeper.write(change, flag)
 
     def verify(self, *, signal: Signal | None = None) -> int:
         """Checks the structure of the database, that what it holds are entries, and that the index
@@ -433,6 +478,12 @@ class SqliteTranslationMemory(SyncMemory):
         with self._keeper.turn:
             self._keeper.write(change, flag)
             self._keeper.database.vacuum()
+
+
+def _read(entry: TranslationMemoryEntry) -> Steps[_Addition]:
+    if is_long(entry):
+        return (yield lambda flag: _Addition(entry))  # type: ignore[no-any-return]
+    return _Addition(entry)
 
 
 def check_flag(flag: _engine.CancelFlag | None) -> None:

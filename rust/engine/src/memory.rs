@@ -690,6 +690,17 @@ impl Memory {
         Ok(now.next_id..end)
     }
 
+    /// Gives no id below this one to a new entry any more. Ids above [`MOST_ID`] change nothing.
+    pub fn reserve_ids(&self, next_id: EntryId) {
+        let mut writer = self.shared.lock();
+        let now = self.shared.snapshot.load();
+        if next_id > now.next_id && next_id <= MOST_ID + 1 {
+            let mut next = now.to_change();
+            next.next_id = next_id;
+            self.store(&mut writer, next);
+        }
+    }
+
     /// Removes entries; all or nothing.
     ///
     /// # Errors

@@ -127,6 +127,11 @@ impl Memory {
         .map_err(|failure| errors::engine(py, &failure, At::Single))
     }
 
+    /// Gives no id below this one to a new entry any more.
+    fn reserve_ids(&self, py: Python<'_>, next_id: EntryId) {
+        py.detach(|| self.0.reserve_ids(next_id));
+    }
+
     /// Puts an entry in the place of another.
     #[pyo3(signature = (id, entry, flag=None))]
     fn replace(
