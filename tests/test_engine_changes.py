@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from diglot import InvalidValueError, TranslationMemoryEntry, UnknownEntryError, _engine
+from diglot import (
+    AbortedError,
+    InvalidTypeError,
+    InvalidValueError,
+    TranslationMemoryEntry,
+    UnknownEntryError,
+    _engine,
+)
 
 
 def prepared(*sources: str) -> _engine.Batch:
@@ -53,3 +60,88 @@ def test_ids_that_cannot_be_given_or_removed() -> None:
     with pytest.raises(UnknownEntryError):
         memory.apply(memory.snapshot(), ids(7), 2, prepared("c"))
     assert held(memory) == [(0, "a"), (1, "b")]
+
+
+ROW = (7, "Save", "저장", "en", "ko", "ui", "a", "m-1", "2024-01-01", "n", '{"a":1}')
+BARE = (9, "Close", "닫기", *[None] * 8)
+
+
+@pytest.mark.parametrize("is_prepared", [False, True])
+def test_entries_leave_as_the_rows_they_came_as(is_prepared) -> None:
+    batch = _engine.Batch()
+    assert batch.extend_rows(iter([ROW, BARE]), 1)
+    batch.absorb()
+    if is_prepared:
+        batch.prepare()
+    assert len(batch) == 2
+    assert batch.rows(0, 0, 10) == [ROW, BARE]
+    assert batch.rows(1, 1, 2) == [(10, *BARE[1:])]
+    assert batch.rows(0, 2, 3) == []
+    if is_prepared:
+        memory = _engine.Memory()
+        assert memory.apply(memory.snapshot(), ids(), 0, batch)
+        snapshot = memory.snapshot()
+        assert snapshot.rows(0, 10) == [ROW, BARE]
+        assert snapshot.rows(8, 10) == [BARE]
+        assert snapshot.rows(0, 1) == [ROW]
+        assert snapshot.get(7).metadata == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (None, "row must be a tuple of an id and ten fields, not NoneType"),
+        (ROW[:-1], "row must be"),
+        (("7", *ROW[1:]), "id must be an int"),
+        ((7, None, *ROW[2:]), "the entry with the id 7: source must be a str, not NoneType"),
+        ((7, "a", b"b", *ROW[3:]), "the entry with the id 7: target must be a str, not bytes"),
+        ((*ROW[:-1], 5), "the entry with the id 7: metadata must be a str or None, not int"),
+        ((7, " ", *ROW[2:]), "the entry with the id 7: source is empty"),
+        ((7, "\udc00", *ROW[2:]), "the entry with the id 7: source has a lone surrogate"),
+        ((9, *ROW[1:]), "the entry with the id 9: the id 9 cannot be given"),
+    ],
+)
+def test_rows_that_are_no_entries(row, message) -> None:
+    batch = _engine.Batch()
+    with pytest.raises((InvalidTypeError, InvalidValueError), match=message):
+        batch.extend_rows(iter([BARE, row] if row and row[0] == 9 else [row]), 1)
+        batch.absorb()
+
+
+def test_ids_as_ranges() -> None:
+    assert ids().ranges() == []
+    assert ids(5, 1, 3, 2, 9, 9, 10).ranges() == [(1, 3), (5, 5), (9, 10)]
+    assert ids(2**64 - 1, 0).ranges() == [(0, 0), (2**64 - 1, 2**64 - 1)]
+
+
+def test_ids_that_a_memory_has() -> None:
+    memory = _engine.Memory()
+    assert memory.apply(memory.snapshot(), ids(), 10, prepared("a", "b", "c"))
+    memory.remove(11)
+    snapshot = memory.snapshot()
+    assert snapshot.ids_within([(0, 10), (12, 2**63)]).ranges() == [(10, 10), (12, 12)]
+    assert len(snapshot.ids_within([(0, 9), (11, 11)])) == 0
+    snapshot.check_ids(ids(12, 10))
+    for some, id in ((ids(10, 11), 11), (ids(12, 10, 12), 12)):
+        with pytest.raises(UnknownEntryError, match=f"the id {id}$"):
+            snapshot.check_ids(some)
+
+
+def test_one_entry_is_checked_by_itself() -> None:
+    batch = _engine.Batch()
+    batch.push(TranslationMemoryEntry("a", "b"))
+    with pytest.raises(InvalidTypeError) as caught:
+        batch.push("a")  # type: ignore[arg-type]
+    assert caught.value.position is None
+    assert len(batch) == 1
+
+
+def test_a_flag_is_set_or_committed_to() -> None:
+    flag = _engine.CancelFlag()
+    flag.commit()
+    flag.commit()
+    assert not flag.set()
+    flag = _engine.CancelFlag()
+    assert flag.set()
+    with pytest.raises(AbortedError):
+        flag.commit()

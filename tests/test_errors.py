@@ -3,6 +3,7 @@ import pickle
 import re
 import sqlite3
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,6 +24,7 @@ from diglot import (
     tokens,
     trigrams,
 )
+from diglot._extras import extra
 from diglot.dual import MemoryRecord, SyncDualLanguageMemory
 from diglot.stores.sqlite import SqliteTranslationMemory
 
@@ -58,6 +60,11 @@ def open_again(memory):
     SqliteTranslationMemory.open(memory.path).close()
 
 
+def missing_package():
+    with extra("cli", "this test"):
+        import_module("no_such_package")
+
+
 # Every code, and how it comes about.
 CAUSES = {
     "invalid_type": lambda: TranslationMemory().add("text"),
@@ -74,6 +81,7 @@ CAUSES = {
     "duplicate_id": lambda: SyncDualLanguageMemory([MemoryRecord("a", id="b")] * 2),
     "inconsistent_fields": lambda: MemoryRecord("a", translation_status="verified"),
     "invalid_format": lambda: TranslationMemory.from_jsonl(__file__),
+    "missing_package": missing_package,
     "aborted": lambda: TranslationMemory().search("a", signal=Set()),
     "store_busy": with_store(lambda memory, other: (other.execute("BEGIN IMMEDIATE"), add(memory))),
     "store_full": with_store(

@@ -152,11 +152,11 @@ class Ids:
             UnknownEntryError: An item is a number that no entry can have.
         """
 
-    def list(self, start: int, stop: int) -> list[int]:
-        """Those in a range of places, as far as there are any."""
-
     def ranges(self) -> list[tuple[int, int]]:
         """The ids as ranges, each with its first and last id, ascending."""
+
+    def list(self, start: int, stop: int) -> list[int]:
+        """Those in a range of places, as far as there are any."""
 
     def __len__(self) -> int: ...
 

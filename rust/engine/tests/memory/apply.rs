@@ -148,3 +148,28 @@ fn readers_see_all_of_a_change_or_nothing() {
         memory.internal_validate();
     }
 }
+
+#[test]
+fn reserved_ids_are_not_given() {
+    let memory = Memory::new();
+    memory.publish(numbered(&[0])).unwrap();
+    memory.reserve_ids(10);
+    memory.reserve_ids(5);
+    memory.reserve_ids(EntryId::MAX);
+    assert_eq!(memory.snapshot().next_id(), 10);
+    assert_eq!(memory.add(Entry::new("a", "x").borrowed()), Ok(10));
+    assert_eq!(ids(&memory), [0, 10]);
+}
+
+#[test]
+fn what_is_prepared_can_still_be_looked_at() {
+    for count in [1, 511, 513, 2000] {
+        let numbers: Vec<_> = (0..count).map(|number| number * 3).collect();
+        let prepared = numbered(&numbers);
+        for (at, number) in numbers.iter().enumerate() {
+            let (found, entry) = prepared.get(at).unwrap();
+            assert_eq!((found, entry.source), (*number, &*format!("entry {number}")));
+        }
+        assert!(prepared.get(numbers.len()).is_none());
+    }
+}
