@@ -17,6 +17,6 @@ What is wrong with a model's arguments goes back to the model, so that it can ca
 wrong in a store is raised.
 """
 
-from diglot.adapters.source import ContextSource
+from diglot.adapters.source import Answer, ContextSource, answer
 
-__all__ = ["ContextSource"]
+__all__ = ["Answer", "ContextSource", "answer"]
