@@ -673,21 +673,37 @@ def test_real_records_go_in_and_out(tmp_path):
 
 def test_it_knows_its_namespaces():
     memory = SyncDualLanguageMemory()
-    assert memory.namespaces() == set()
+    assert memory.namespaces() == []
     memory.add(zh("a", "保存文件"))
     memory.add(MemoryRecord("打开文件", id="b", namespace="n"))
     memory.add_many(
         [MemoryRecord("关闭", id="c", namespace="m"), MemoryRecord("退出", id="d", namespace="n")]
     )
-    assert memory.namespaces() == {"n", "m"}
+    assert memory.namespaces() == ["m", "n"]
     memory.remove("b")
-    assert memory.namespaces() == {"n", "m"}
+    assert memory.namespaces() == ["m", "n"]
     memory.update("d", namespace="o", text_en="Quit")
-    assert memory.namespaces() == {"o", "m"}
+    assert memory.namespaces() == ["m", "o"]
     memory.remove("c")
     with pytest.raises(InvalidValueError):
         memory.add_many([MemoryRecord("一", id="e", namespace="p"), zh("d", "二")])
-    assert memory.namespaces() == {"o"}
+    assert memory.namespaces() == ["o"]
     assert memory.kpis().records["all"].records == 2
     asynchronous = DualLanguageMemory([MemoryRecord("一", namespace="q")])
-    assert asyncio.run(asynchronous.namespaces()) == {"q"}
+    assert asyncio.run(asynchronous.namespaces()) == ["q"]
+
+
+@given(
+    st.lists(st.tuples(st.text("ab.\U0010ffff", max_size=3), st.booleans())),
+    st.text("ab.", max_size=2),
+)
+def test_namespaces_are_those_that_begin_with_a_prefix(changes, prefix):
+    memory = SyncDualLanguageMemory()
+    for number, (namespace, keep) in enumerate(changes):
+        memory.add(MemoryRecord("一", id=str(number), namespace=namespace))
+        if not keep:
+            memory.remove(str(number))
+    kept = {namespace for namespace, keep in changes if keep}
+    assert memory.namespaces(prefix) == sorted(name for name in kept if name.startswith(prefix))
+    with pytest.raises(InvalidTypeError):
+        memory.namespaces(None)

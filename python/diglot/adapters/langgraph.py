@@ -228,10 +228,8 @@ class DualMemoryStore(BaseStore):
         prefix = ".".join(op.namespace_prefix)
         within: list[str | None] = [None]
         if prefix:
-            names: set[str] = yield "namespaces", (), {}
-            within = [
-                name for name in sorted(names) if name == prefix or name.startswith(prefix + ".")
-            ]
+            names: list[str] = yield "namespaces", (prefix,), {}
+            within = [name for name in names if name == prefix or name.startswith(prefix + ".")]
         wanted = op.offset + op.limit
         found: list[_Ranked] = []
         for namespace in within:
@@ -356,7 +354,7 @@ def _value(record: MemoryRecord) -> dict[str, Any]:
 
 
 def _list_namespaces(op: ListNamespacesOp) -> _Calls[list[tuple[str, ...]]]:
-    names: set[str] = yield "namespaces", (), {}
+    names: list[str] = yield "namespaces", (), {}
     found = {
         namespace[: op.max_depth]
         for namespace in (tuple(name.split(".")) for name in names)

@@ -12,6 +12,7 @@ free.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -150,7 +151,9 @@ class SyncDualLanguageMemory:
         "_counts",
         "_english",
         "_english_numbers",
+        "_in_namespace",
         "_lock",
+        "_namespaces",
         "_places",
         "_stable",
         "_texts",
@@ -187,8 +190,12 @@ class SyncDualLanguageMemory:
         # The numbers on the English side (None for none) of records that were added alone or
         # updated, by the numbers of their texts; the batches know those of the others.
         self._english_numbers: dict[int, int | None] = {}
-        # Records of each language, without and with a companion, of each namespace.
-        self._counts: Counter[tuple[str, bool, str | None]] = Counter()
+        # Records of each language, without and with a companion.
+        self._counts: Counter[tuple[str, bool]] = Counter()
+        # Records of each namespace, and the namespaces in order. The list is never changed but
+        # replaced, so that readers need not wait for writers.
+        self._in_namespace: Counter[str] = Counter()
+        self._namespaces: list[str] = []
         # See `_view`.
         self._stable: _View | None = None
         self._changes = 0
@@ -349,7 +356,8 @@ class SyncDualLanguageMemory:
         items = iterator("records", records)
         number = next(self._batch_numbers)
         batch = self._batches[number] = _Batch()
-        counts: Counter[tuple[str, bool, str | None]] = Counter()
+        counts: Counter[tuple[str, bool]] = Counter()
+        in_namespace: Counter[str] = Counter()
         texts, english = _engine.Batch(), _engine.Batch()
         ids: list[str] = []
         try:
@@ -371,6 +379,8 @@ class SyncDualLanguageMemory:
                         batch.english.append(len(english) + len(english_entries))
                         english_entries.append(entry)
                     counts[_counted(record)] += 1
+                    if record.namespace is not None:
+                        in_namespace[record.namespace] += 1
                 for part, entries in ((texts, text_entries), (english, english_entries)):
                     copies = iter(entries)
                     while not part.extend(copies, SLICE):
@@ -393,6 +403,7 @@ class SyncDualLanguageMemory:
                     batch.first_english, _ = self._english.publish(english)
                     batch.first_text, _ = self._texts.publish(texts)
                     self._counts.update(counts)
+                    self._enter(in_namespace)
             finally:
                 self._lock.release()
         except BaseException:
@@ -504,10 +515,27 @@ class SyncDualLanguageMemory:
         return self._change(change, long=False)
 
     def _count(self, record: MemoryRecord, by: int) -> None:
-        counted = _counted(record)
-        self._counts[counted] += by
-        if not self._counts[counted]:
-            del self._counts[counted]
+        self._counts[_counted(record)] += by
+        namespace = record.namespace
+        if namespace is None:
+            return
+        if by > 0:
+            self._enter(Counter([namespace]))
+        else:
+            self._leave(namespace)
+
+    def _enter(self, in_namespace: Counter[str]) -> None:
+        new = in_namespace.keys() - self._in_namespace.keys()
+        self._in_namespace.update(in_namespace)
+        if new:
+            self._namespaces = sorted([*self._namespaces, *new])
+
+    def _leave(self, namespace: str) -> None:
+        self._in_namespace[namespace] -= 1
+        if not self._in_namespace[namespace]:
+            del self._in_namespace[namespace]
+            place = bisect_left(self._namespaces, namespace)
+            self._namespaces = self._namespaces[:place] + self._namespaces[place + 1 :]
 
     def search(
         self,
@@ -683,17 +711,20 @@ class SyncDualLanguageMemory:
     def kpis(self) -> Kpis:
         """What is in the memory, and what the recorder knows of its recalls."""
         with self._lock:
-            items = list(self._counts.items())
-        counts: Counter[tuple[str, bool]] = Counter()
-        for (lang, has_companion, _), number in items:
-            counts[lang, has_companion] += number
+            counts = dict(self._counts)
         return self.recorder.kpis(counts)
 
-    def namespaces(self) -> set[str]:
-        """The namespaces that records have."""
-        # A copy is made in one step, so that no writer has to be waited for.
-        keys = list(self._counts)
-        return {namespace for _, _, namespace in keys if namespace is not None}
+    def namespaces(self, prefix: str = "") -> list[str]:
+        """The namespaces that records have and that begin with `prefix`, in order.
+
+        Raises:
+            InvalidTypeError: It is no `str`.
+        """
+        check_str("prefix", prefix)
+        names = self._namespaces
+        start = bisect_left(names, prefix)
+        stop = bisect_right(names, prefix, lo=start, key=lambda name: name[: len(prefix)])
+        return names[start:stop]
 
     @classmethod
     def from_jsonl(
@@ -857,8 +888,8 @@ def _changed(old: MemoryRecord, changes: dict[str, Any]) -> MemoryRecord:
     return replace(old, **values, updated_at=later_than(old.updated_at))
 
 
-def _counted(record: MemoryRecord) -> tuple[str, bool, str | None]:
-    return record.lang, record.text_en is not None, record.namespace
+def _counted(record: MemoryRecord) -> tuple[str, bool]:
+    return record.lang, record.text_en is not None
 
 
 def _is_long(record: MemoryRecord) -> bool:
@@ -1050,10 +1081,10 @@ class DualLanguageMemory:
         """As `SyncDualLanguageMemory.kpis`."""
         return self.sync.kpis()
 
-    async def namespaces(self) -> set[str]:
+    async def namespaces(self, prefix: str = "") -> list[str]:
         """As `SyncDualLanguageMemory.namespaces`."""
         await take_turn()
-        return self.sync.namespaces()
+        return self.sync.namespaces(prefix)
 
     async def to_jsonl(self, path: str | PathLike[str]) -> int:
         """As `SyncDualLanguageMemory.to_jsonl`."""

@@ -44,8 +44,8 @@ class DualLanguageStore(Protocol):
         """Removes a record."""
         ...
 
-    async def namespaces(self) -> set[str]:
-        """The namespaces that records have."""
+    async def namespaces(self, prefix: str = "") -> list[str]:
+        """The namespaces that records have and that begin with `prefix`, in order."""
         ...
 
     async def search(
