@@ -21,13 +21,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from diglot import _engine
 from diglot.errors import InvalidTypeError
 from diglot.model import TranslationMemoryEntry
 
-__all__ = ["FORMATS", "SkippedUnit", "read", "write"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["FORMATS", "ReadOptions", "SkippedUnit", "WriteOptions", "read", "write"]
 
 # The names of the formats, each with the endings of its files' names in lower case, the usual one
 # first.
@@ -61,23 +64,76 @@ class SkippedUnit:
         return f"line {self.line}{unit}: {self.reason}"
 
 
+class ReadOptions(TypedDict, total=False):
+    """How a file is to be read, as far as it does not say so itself. None is the same as no option.
+
+    All formats have use for the languages, and each for some of the others; one that a format has
+    no use for is refused.
+
+    Attributes:
+        source_language: The language that the sources are to be in. In a file that names languages,
+            a unit without a text in it is left out: `de` takes `de` and `de-DE`, `de-DE` takes only
+            that. For a file that does not, this is the language of all its sources.
+        target_languages: The languages that the targets are to be in, in the same way; none: all.
+        fuzzy: PO: take translations that are marked as fuzzy, too.
+        obsolete: PO: take messages that are obsolete, too.
+        columns: CSV and TSV: for the fields of an entry, the name or the number of the column that
+            has it; the first is 1. Without it, the names in the first row tell.
+        header: CSV and TSV: whether the first row has the names of the columns. It has, if this is
+            not given, unless all `columns` are numbers.
+        delimiter: CSV and TSV: the character between two columns; a comma or a tab.
+        quoting: CSV and TSV: whether quotation marks around a cell are no part of its text. They
+            are not, if this is not given.
+        escape: CSV and TSV: the character that makes a quotation mark within quotation marks a part
+            of the text, such as a backslash. A second quotation mark does, if this is not given.
+        encoding: CSV, TSV and text: the encoding of a file without a byte order mark; UTF-8.
+        target_path: Text: the file with the translation of each line.
+    """
+
+    source_language: str | None
+    target_languages: str | Iterable[str] | None
+    fuzzy: bool | None
+    obsolete: bool | None
+    columns: Mapping[str, str | int] | None
+    header: bool | None
+    delimiter: str | None
+    quoting: bool | None
+    escape: str | None
+    encoding: str | None
+    target_path: str | PathLike[str] | None
+
+
+class WriteOptions(TypedDict, total=False):
+    """How a file is to be written. None is the same as no option.
+
+    Attributes:
+        source_language: The language that the file says its sources are in, for formats that say it
+            once for the whole file. PO: only entries in it are written, and if it is not given, all
+            must be in the same.
+        target_languages: The language of the targets, in the same way.
+        columns: CSV and TSV: the fields that are written, each with the name of its column; all,
+            under their own names.
+        delimiter: CSV and TSV: the character between two columns; a comma or a tab.
+        target_path: Text: the file for the translation of each line.
+    """
+
+    source_language: str | None
+    target_languages: str | Iterable[str] | None
+    columns: Mapping[str, str] | None
+    delimiter: str | None
+    target_path: str | PathLike[str] | None
+
+
 def read(
-    path: str | PathLike[str],
-    *,
-    format: str | None = None,
-    source_language: str | None = None,
-    target_languages: Iterable[str] = (),
+    path: str | PathLike[str], *, format: str | None = None, **options: Unpack[ReadOptions]
 ) -> Iterator[TranslationMemoryEntry | SkippedUnit]:
     """The entries of a file, and what had to be left out, in the order of the file.
 
     Args:
         path: The file. It may be compressed with gzip or Zstandard.
         format: One of `FORMATS`. If it is not given, the name of the file tells, or else its first
-            bytes.
-        source_language: The language that the sources are to be in. In a file that names languages,
-            a unit without a text in it is left out: `de` takes `de` and `de-DE`, `de-DE` takes only
-            that. For a file that does not, this is the language of all its sources.
-        target_languages: The languages that the targets are to be in, in the same way; none: all.
+            bytes; with `target_path`, it is text.
+        options: Those of `ReadOptions` that the format has use for.
 
     Raises:
         OSError: The file cannot be read.
@@ -86,8 +142,7 @@ def read(
         InvalidTypeError: An argument has a wrong type.
         InvalidValueError: The format is not known, or has no use for one of the options.
     """
-    options = _options(source_language, target_languages)
-    return _items(_engine.FileReader(_path(path), _name(format), options))
+    return _items(_engine.FileReader(_path(path), _name(format), {**options}))
 
 
 def _items(reader: _engine.FileReader) -> Iterator[TranslationMemoryEntry | SkippedUnit]:
@@ -103,8 +158,7 @@ def write(
     entries: Iterable[TranslationMemoryEntry],
     *,
     format: str | None = None,
-    source_language: str | None = None,
-    target_languages: Iterable[str] = (),
+    **options: Unpack[WriteOptions],
 ) -> list[SkippedUnit]:
     """Writes entries to a file. It stands under its name when all of it is written, and then
     replaces what was there; after an error, what was there is as it was.
@@ -112,10 +166,9 @@ def write(
     Args:
         path: The file. It is compressed if its name ends in `.gz` or `.zst`.
         entries: The entries, taken one by one.
-        format: One of `FORMATS`. If it is not given, the name of the file tells.
-        source_language: The language that the file says its sources are in, for formats that say
-            it once for the whole file.
-        target_languages: The language of the targets, in the same way.
+        format: One of `FORMATS`. If it is not given, the name of the file tells; with
+            `target_path`, it is text.
+        options: Those of `WriteOptions` that the format has use for.
 
     Returns:
         The entries that the format cannot hold; they were left out.
@@ -125,14 +178,13 @@ def write(
         InvalidTypeError: An argument has a wrong type, or an item is no entry (`position`).
         InvalidValueError: The format is not known, or has no use for one of the options.
     """
-    options = _options(source_language, target_languages)
     try:
         iterator = iter(entries)
     except TypeError:
         raise InvalidTypeError(
             f"entries must be an iterable, not {type(entries).__name__}", field="entries"
         ) from None
-    writer = _engine.FileWriter(_path(path), _name(format), options)
+    writer = _engine.FileWriter(_path(path), _name(format), {**options})
     skipped = []
     try:
         done = False
@@ -160,21 +212,3 @@ def _name(format: str | None) -> str | None:
             f"format must be a str or None, not {type(format).__name__}", field="format"
         )
     return format
-
-
-def _options(source_language: str | None, target_languages: Iterable[str]) -> dict[str, Any]:
-    """The options of the engine's readers and writers, of the right types."""
-    if not isinstance(source_language, (str, type(None))):
-        raise InvalidTypeError(
-            f"source_language must be a str or None, not {type(source_language).__name__}",
-            field="source_language",
-        )
-    # A string is an iterable of strings, too, and never meant so.
-    languages = [target_languages] if isinstance(target_languages, str) else list(target_languages)
-    for language in languages:
-        if not isinstance(language, str):
-            raise InvalidTypeError(
-                f"target_languages must hold strings, not {type(language).__name__}",
-                field="target_languages",
-            )
-    return {"source_language": source_language, "target_languages": languages}

@@ -18,7 +18,6 @@
 //! - `scan` goes through all entries.
 //! - `memory` puts them together, `background` turns live parts into segments
 //!   and merges segments.
-//! - [`jsonl`] reads memories kept as JSON Lines.
 
 mod arena;
 mod background;
@@ -30,7 +29,6 @@ mod error;
 mod features;
 mod fields;
 mod hash;
-pub mod jsonl;
 mod kernel;
 mod live;
 mod memory;

@@ -83,12 +83,25 @@ pub struct Problem {
 impl Problem {
     /// The engine refused an entry.
     pub(crate) fn refused(refusal: &diglot_engine::Error, line: u64, unit: Option<&str>) -> Problem {
-        let code = match refusal {
-            diglot_engine::Error::EmptyText { .. } => "empty_text",
-            diglot_engine::Error::TooLong { .. } => "text_too_long",
-            _ => "invalid_value",
-        };
-        Problem { line, unit: unit.map(str::to_owned), code, message: refusal.to_string() }
+        Problem { line, unit: unit.map(str::to_owned), code: code_of(refusal), message: refusal.to_string() }
+    }
+}
+
+/// The code of a refusal by the engine.
+pub(crate) fn code_of(refusal: &diglot_engine::Error) -> &'static str {
+    match refusal {
+        diglot_engine::Error::EmptyText { .. } => "empty_text",
+        diglot_engine::Error::TooLong { .. } => "text_too_long",
+        _ => "invalid_value",
+    }
+}
+
+/// The start of a text, which tells people what it is.
+pub(crate) fn start_of(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 

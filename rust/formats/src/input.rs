@@ -46,6 +46,11 @@ impl Input {
         &self.head
     }
 
+    /// The first bytes, what comes after them, and how much of the file was read.
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Box<dyn Read + Send>, Arc<AtomicU64>) {
+        (self.head, self.unpacked, self.bytes_read)
+    }
+
     /// The file as text. `declared` finds the encoding that the file says it has in its first bytes; it is asked only if
     /// there is no byte order mark.
     ///
@@ -116,7 +121,7 @@ pub(crate) fn describe(head: &[u8]) -> Option<&'static str> {
 }
 
 /// The error of a read that failed.
-fn unreadable(error: io::Error, line: u64) -> Error {
+pub(crate) fn unreadable(error: io::Error, line: u64) -> Error {
     // The operating system's errors have a number, those of the decoders have none.
     match error.raw_os_error() {
         Some(_) => Error::Io(error),

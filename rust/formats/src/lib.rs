@@ -4,24 +4,33 @@
 //! and why. A [`Writer`] takes entries. Neither keeps more of a file in memory than one unit of it.
 //!
 //! - `input` opens files: gzip and Zstandard are unpacked, every encoding becomes UTF-8, lines are counted.
+//! - `lines` gives lines of text to the formats that have them, and does not stop at what `decoded` cannot make out.
 //! - `output` writes them: beside the file, which is replaced when all is written.
 //! - `language` compares language tags.
 //! - [`open`] and [`create`] choose the format.
 
+mod decoded;
+mod delimited;
 mod error;
 mod format;
 mod inline;
 mod input;
 mod json;
+pub mod jsonl;
 mod language;
+mod languages;
+mod lines;
 mod options;
 mod output;
+mod po;
 mod rest;
+mod text;
 mod time;
 mod tmx;
 mod xliff;
 mod xml;
 
+pub use delimited::Column;
 pub use error::{Error, Problem, Result};
 pub use format::{Format, create, open};
 pub use options::Options;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use diglot_engine::{EntryRef, Filter};
-use diglot_formats::{Error, Format, Options, Problem, Reader, Sink, Writer};
+use diglot_formats::{Error, Format, Problem, Reader, Sink, Writer};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString};
 
@@ -33,35 +33,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Options out of keywords that `diglot.formats` has checked the types of.
-fn options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
-    let text = |field: &str, value: &Bound<'_, PyAny>| -> PyResult<String> {
-        Ok(errors::utf8(field, value.cast::<PyString>()?, At::Single)?.to_owned())
-    };
-    let mut options = Options::default();
-    for (name, value) in keywords.into_iter().flatten() {
-        let name: String = name.extract()?;
-        if value.is_none() {
-            continue;
-        }
-        match name.as_str() {
-            "source_language" => options.source_language = Some(text("source_language", &value)?),
-            "target_languages" => {
-                for language in value.try_iter()? {
-                    options.target_languages.push(text("target_languages", &language?)?);
-                }
-            }
-            _ => {
-                let what = "is no option of a file format; allowed are source_language, target_languages";
-                return Err(errors::invalid_value(value.py(), &name, what, At::Single));
-            }
-        }
-    }
-    Ok(options)
-}
-
 /// The error as Python has it.
-fn raise(py: Python<'_>, path: &Path, failure: &mut Error) -> PyErr {
+pub(crate) fn raise(py: Python<'_>, path: &Path, failure: &mut Error) -> PyErr {
     match failure {
         Error::Io(failure) => {
             errors::io(py, path, std::mem::replace(failure, std::io::ErrorKind::Other.into()))
@@ -182,7 +155,7 @@ impl FileReader {
         format: Option<&str>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<FileReader> {
-        let options = self::options(options)?;
+        let options = crate::options::options(options)?;
         let opened = py.detach(|| {
             let format = format.map(Format::from_name).transpose()?;
             let bytes_total =
@@ -337,7 +310,7 @@ impl FileWriter {
         format: Option<&str>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<FileWriter> {
-        let options = self::options(options)?;
+        let options = crate::options::options(options)?;
         let created = py.detach(|| {
             let format = format.map(Format::from_name).transpose()?;
             diglot_formats::create(&path, format, &options)

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use diglot_engine::jsonl::{self, Progress};
-use diglot_engine::{Control, Error};
+use diglot_engine::Control;
+use diglot_formats::jsonl::{self, Progress};
 use pyo3::prelude::*;
 
 use crate::batch::Batch;
 use crate::control::{CancelFlag, detached};
-use crate::errors::{self, At};
+use crate::formats::raise;
 
 /// How often Python hears of progress.
 const REPORT: Duration = Duration::from_millis(50);
@@ -42,13 +42,7 @@ pub(crate) fn read_jsonl(
     if let Some(raised) = reports.raised {
         return Err(raised);
     }
-    read.map(Batch::from).map_err(|failure| match failure {
-        jsonl::Error::Format(failure) => {
-            errors::format(py, &path, failure.line, failure.field, &failure.message)
-        }
-        jsonl::Error::Io(failure) => errors::io(py, &path, failure),
-        jsonl::Error::Aborted => errors::engine(py, &Error::Aborted, At::Single),
-    })
+    read.map(Batch::from).map_err(|mut failure| raise(py, &path, &mut failure))
 }
 
 /// Tells Python of progress, but not too often.

@@ -13,6 +13,7 @@ mod found;
 mod json;
 mod jsonl;
 mod memory;
+mod options;
 mod scan;
 mod text;
 

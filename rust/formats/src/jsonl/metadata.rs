@@ -13,7 +13,7 @@ const MOST_DIGITS: usize = 4300;
 /// # Errors
 /// What no JSON reader could give back: nesting beyond [`MOST_METADATA_DEPTH`], numbers beyond a double's range, integers
 /// of more than [`MOST_DIGITS`] digits, lone surrogates.
-pub(super) fn compact(raw: &str) -> Result<String, String> {
+pub(crate) fn compact(raw: &str) -> Result<String, String> {
     let bytes = raw.as_bytes();
     let mut compact = String::with_capacity(raw.len());
     let mut depth = 0;

@@ -1,10 +1,10 @@
-use std::io::Write;
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use diglot_engine::{EntryRef, Memory};
 use flate2::write::GzEncoder;
 
 use super::*;
-use crate::entry::EntryRef;
-use crate::memory::Memory;
 
 const ONE: &str = r#"{"source":"Save","target":"저장"}"#;
 
@@ -22,15 +22,21 @@ type Pack = fn(&[u8]) -> Vec<u8>;
 
 const CONTAINERS: [Pack; 3] = [<[u8]>::to_vec, gzip, zstd];
 
-fn read_bytes(bytes: &[u8]) -> Result<Memory, Error> {
+fn read_packed(
+    packed: impl Read + Send + 'static,
+    bytes_total: Option<u64>,
+    control: Control<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Batch> {
+    read_all(Input::new(packed)?, bytes_total, control, progress)
+}
+
+fn read_bytes(bytes: &[u8]) -> Result<Memory> {
     let mut heard = Vec::new();
-    let batch =
-        read_packed(bytes, Some(bytes.len() as u64), Control::NONE, &mut |progress| heard.push(progress))?;
-    let last = Progress {
-        bytes_read: bytes.len() as u64,
-        bytes_total: Some(bytes.len() as u64),
-        entries: batch.len(),
-    };
+    let size = bytes.len() as u64;
+    let packed = io::Cursor::new(bytes.to_vec());
+    let batch = read_packed(packed, Some(size), Control::NONE, &mut |progress| heard.push(progress))?;
+    let last = Progress { bytes_read: size, bytes_total: Some(size), entries: batch.len() };
     assert_eq!(heard.last(), Some(&last), "the last progress is the whole file");
     assert!(heard.is_sorted_by_key(|progress| (progress.bytes_read, progress.entries)));
     let memory = Memory::new();
@@ -38,12 +44,28 @@ fn read_bytes(bytes: &[u8]) -> Result<Memory, Error> {
     Ok(memory)
 }
 
+/// What is wrong in a file, and where.
+#[derive(Debug, PartialEq, Eq)]
+struct FormatError {
+    line: u64,
+    field: Option<&'static str>,
+    message: String,
+}
+
+impl From<Error> for FormatError {
+    fn from(error: Error) -> FormatError {
+        match error {
+            Error::Format { line, field, message } => FormatError { line, field, message },
+            error => panic!("{error}"),
+        }
+    }
+}
+
 /// The one error that a text gives in all containers.
 fn refused(text: impl AsRef<[u8]>) -> FormatError {
     let [plain, gzip, zstd] = CONTAINERS.map(|pack| match read_bytes(&pack(text.as_ref())) {
         Ok(memory) => panic!("{} entries were read", memory.len()),
-        Err(Error::Format(error)) => error,
-        Err(error) => panic!("{error}"),
+        Err(error) => FormatError::from(error),
     });
     assert_eq!((&plain, &plain), (&gzip, &zstd));
     plain
@@ -242,11 +264,10 @@ fn text_that_is_not_utf8_is_refused() {
     text.extend(b"\xff\",\"target\":\"b\"}");
     let error = refused(text);
     assert_eq!((error.line, error.message.as_str()), (2, "not UTF-8 from byte 12 of the line on"));
-    let utf16: Vec<u8> = std::iter::once('\u{feff}')
-        .chain(ONE.chars())
-        .flat_map(|c| c.encode_utf16(&mut [0; 2])[0].to_le_bytes())
-        .collect();
-    assert_eq!(refused(utf16).message, "not UTF-8 from byte 1 of the line on");
+    let mut utf16: Vec<u8> = ONE.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(read_bytes(&utf16).unwrap().len(), 1);
+    utf16.splice(4..4, [0x00, 0xDC]);
+    assert_eq!(refused(utf16).message, "not UTF-8 from byte 3 of the line on");
     for escape in [r"\ud800", r"\udc00", r"\ud800\ud800", r"\ud800x", r"\uDBFF\u0041"] {
         let (field, message) = refused_line(&format!(r#"{{"source":"{escape}","target":"b"}}"#));
         assert_eq!(field, Some("source"), "{escape}");
@@ -258,7 +279,7 @@ fn text_that_is_not_utf8_is_refused() {
     }
 }
 
-fn metadata(json: &str) -> Result<String, (Option<&'static str>, String)> {
+fn metadata(json: &str) -> std::result::Result<String, (Option<&'static str>, String)> {
     let line = format!(r#"{{"source":"a","target":"b","metadata":{json}}}"#);
     match read_bytes(line.as_bytes()) {
         Ok(memory) => {
@@ -266,8 +287,10 @@ fn metadata(json: &str) -> Result<String, (Option<&'static str>, String)> {
             only_entry(&memory, |entry| text = entry.metadata.map(str::to_owned));
             Ok(text.expect("there is metadata"))
         }
-        Err(Error::Format(error)) => Err((error.field, error.message)),
-        Err(error) => panic!("{error}"),
+        Err(error) => {
+            let error = FormatError::from(error);
+            Err((error.field, error.message))
+        }
     }
 }
 
@@ -335,7 +358,7 @@ fn a_bomb_takes_no_memory() {
     // 1 GiB from a few KiB; white space in one line, so that there is no other reason to refuse it.
     let mebibyte = vec![b' '; 1 << 20];
     let bomb = [zstd(ONE.as_bytes()), zstd(b"\n"), zstd(&mebibyte).repeat(1024)].concat();
-    let error = read_packed(&bomb[..], None, Control::NONE, &mut |_| {}).err().unwrap();
+    let error = read_packed(io::Cursor::new(bomb), None, Control::NONE, &mut |_| {}).err().unwrap();
     assert_eq!(error.to_string(), "line 2: the line has more than 67108864 bytes");
 }
 
@@ -347,11 +370,11 @@ fn cut_and_damaged_files_are_refused() {
         let cuts = [4, 5, 10, packed.len() / 2, packed.len() - 9, packed.len() - 1];
         for cut in cuts {
             match read_bytes(&packed[..cut]) {
-                Err(Error::Format(error)) => {
-                    assert!(error.message.starts_with("the compressed data is damaged"), "{error}");
-                    assert!((1..=2_001).contains(&error.line), "{error}");
+                Err(error) => {
+                    let error = FormatError::from(error);
+                    assert!(error.message.starts_with("the compressed data is damaged"), "{error:?}");
+                    assert!((1..=2_001).contains(&error.line), "{error:?}");
                 }
-                Err(error) => panic!("{error}"),
                 Ok(memory) => panic!("cut at {cut}: {} entries were read", memory.len()),
             }
         }

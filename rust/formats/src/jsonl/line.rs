@@ -6,11 +6,13 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use diglot_engine::EntryRef;
+
 use super::metadata;
-use crate::entry::EntryRef;
+use crate::error::code_of;
 
 /// The fields of an entry, each with its other spelling.
-const FIELDS: [(&str, &str); 10] = [
+pub(crate) const FIELDS: [(&str, &str); 10] = [
     ("source", "source"),
     ("target", "target"),
     ("source_language", "sourceLanguage"),
@@ -36,7 +38,23 @@ const QUOTED: usize = 60;
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) field: Option<&'static str>,
+    pub(super) code: &'static str,
     pub(super) message: String,
+    /// Whether the line is no JSON object, nor looks like one.
+    pub(super) no_object: bool,
+}
+
+impl Fault {
+    /// The engine refused the entry of a line.
+    pub(super) fn refused(refusal: diglot_engine::Error) -> Fault {
+        let field = match refusal {
+            diglot_engine::Error::EmptyText { field } | diglot_engine::Error::TooLong { field, .. } => {
+                Some(field)
+            }
+            _ => None,
+        };
+        Fault { field, code: code_of(&refusal), message: refusal.to_string(), no_object: false }
+    }
 }
 
 /// The fields of a line in the order of [`FIELDS`], borrowed from it where they can be.
@@ -73,12 +91,27 @@ impl Entry<'_> {
 }
 
 /// The entry of a line.
-pub(super) fn parse(line: &str) -> Result<Entry<'_>, Fault> {
+pub(super) fn parse(line: &[u8]) -> Result<Entry<'_>, Fault> {
+    let line = std::str::from_utf8(line).map_err(|error| Fault {
+        field: None,
+        code: "invalid_encoding",
+        message: format!("not UTF-8 from byte {} of the line on", error.valid_up_to() + 1),
+        no_object: !line.trim_ascii_start().starts_with(b"{"),
+    })?;
     let mut field = None;
     let mut json = serde_json::Deserializer::from_str(line);
     let entry = EntrySeed { field: &mut field }.deserialize(&mut json);
     let entry = entry.and_then(|entry| json.end().map(|()| entry));
-    entry.map_err(|error| Fault { message: message(field, &error), field })
+    entry.map_err(|error| {
+        let text = line.trim_ascii();
+        Fault {
+            message: message(field, &error),
+            code: if error.is_data() { "invalid_value" } else { "syntax" },
+            field,
+            // Where an object is spread over several lines, the first of them has nothing else.
+            no_object: !text.starts_with('{') || text.len() == 1,
+        }
+    })
 }
 
 fn message(field: Option<&str>, error: &serde_json::Error) -> String {
@@ -136,6 +169,19 @@ impl<'de> Visitor<'de> for EntrySeed<'_> {
                 Err(A::Error::custom("missing; every entry needs a source and a target"))
             }
         }
+    }
+}
+
+/// The JSON object that a text is, checked and compact; `None` for `null`.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn object(text: &str) -> Result<Option<String>, String> {
+    let raw: &RawValue = serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?;
+    match raw.get().as_bytes()[0] {
+        b'{' => metadata::compact(raw.get()).map(Some),
+        b'n' => Ok(None),
+        _ => Err("expected a JSON object".to_owned()),
     }
 }
 
