@@ -1,7 +1,10 @@
 """The examples run: the scripted one by itself, the others with a stand-in for their provider."""
 
+import contextlib
+import io
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -185,3 +188,17 @@ def test_the_anthropic_example_has_its_model_look_up(source):
     assert "Target: 로그아웃하기 전에 변경 사항을 저장하세요." in found["content"]
     roles = [message["role"] for message in requests[-1]["messages"]]
     assert roles == ["user", "assistant", "user", "assistant", "user"]
+
+
+def test_the_python_of_the_document_runs():
+    for library in ("mcp", "langgraph"):
+        pytest.importorskip(library, reason=f"diglot[{library}] is not installed")
+    text = (EXAMPLES.parent / "docs" / "agents.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    # The blocks are one program.
+    program = "".join(code for language, code in blocks if language == "python")
+    (expected,) = (output for language, output in blocks if language == "")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, "agents.md", "exec"), {"__name__": "document"})
+    assert printed.getvalue() == expected

@@ -25,6 +25,7 @@ from diglot import (
 )
 from diglot.dual import DualLanguageMemory, MemoryRecord
 from diglot.mcp import is_loopback, memory_server, serve_http
+from diglot.stores.sqlite import SqliteTranslationMemory
 
 ROOT = Path(__file__).parents[1]
 MEMORY = str(ROOT / "examples" / "memory.jsonl")
@@ -176,6 +177,40 @@ def test_looks_up_over_http(url, mode):
     assert "Text: 按下保存按钮以后文件会写到磁盘" in notes.content[0].text
     # The memory's entries are of another namespace than the one that is served.
     assert nothing.structured_content == {"hit_count": 0, "hits": [], "truncated": False}
+
+
+def test_adds_to_a_store_that_others_read(tmp_path):
+    path = str(tmp_path / "memory.db")
+    adding, looking = stdio(path, "--write", "--namespace", "acme"), stdio(path)
+
+    async def talk():
+        async with Client(adding) as writer:
+            entry = {"source": "Quit", "target": "종료", "targetLanguage": "ko"}
+            added = await writer.call_tool("add-memory", entry)
+            async with Client(looking, mode="legacy") as reader:
+                tools = (await reader.list_tools()).tools
+                first = await reader.call_tool("lookup-memory", {"query": "Quit"})
+                await writer.call_tool("add-memory", {**entry, "target": "끝내기"})
+                second = await reader.call_tool("lookup-memory", {"query": "Quit"})
+        return tools, added, first, second
+
+    (tool,), added, first, second = asyncio.run(talk())
+    assert tool.name == "lookup-memory"
+    assert added.structured_content == {"added": 1}
+    targets = [
+        [hit["entry"]["target"] for hit in found.structured_content["hits"]]
+        for found in (first, second)
+    ]
+    assert targets == [["종료"], ["종료", "끝내기"]]
+    with SqliteTranslationMemory.open(path, read_only=True) as store:
+        assert [(entry.target, entry.namespace) for entry in store] == [
+            ("종료", "acme"),
+            ("끝내기", "acme"),
+        ]
+    # To look up, a store has to be there.
+    missing = command(str(tmp_path / "missing.db"))
+    assert missing.returncode == 3
+    assert not (tmp_path / "missing.db").exists()
 
 
 def test_serves_many_calls_at_once(url):
@@ -414,7 +449,8 @@ def command(*arguments):
     ("arguments", "status", "said"),
     [
         ([], 2, "give a STORE, or --dual RECORDS"),
-        ([MEMORY, "--write"], 2, "memory.jsonl is read-only"),
+        (["--dual", MEMORY, "--write"], 2, "--write needs a STORE to add to"),
+        ([MEMORY, "--write"], 2, "memory.jsonl is a file of entries, which cannot be changed"),
         ([MEMORY, "--http", "--host", "0.0.0.0"], 2, "--host 0.0.0.0: other machines can reach it"),
         ([MEMORY, "--namespace", " "], 2, "fixed['namespace'] is empty"),
         ([MEMORY, "--max-content-chars", "0"], 2, "max_content_chars is 0"),

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from types import FrameType
 
-from diglot import InMemoryTranslationMemoryStore
-from diglot.dual import DualLanguageMemory
+from diglot import TranslationMemoryStore
 from diglot.errors import DiglotError
+
+_SQLITE = b"SQLite format 3\0"
 
 _EPILOG = """\
 The client that starts the command speaks with it through standard input and output:
-  {"mcpServers": {"diglot": {"command": "diglot", "args": ["mcp", "memory.jsonl"]}}}
+  {"mcpServers": {"diglot": {"command": "diglot", "args": ["mcp", "memory.db"]}}}
 With --http, clients connect to http://HOST:PORT/mcp instead.
 
 tools:
@@ -25,10 +27,11 @@ tools:
 The namespace is yours to choose: no tool has a parameter for it.
 
 examples:
-  diglot mcp memory.jsonl
-  diglot mcp memory.jsonl --dual notes.jsonl --namespace acme
-  diglot mcp memory.jsonl --http --port 8765
-  diglot mcp memory.jsonl --http --host 0.0.0.0 --allow-host tm.example.org
+  diglot mcp memory.db
+  diglot mcp memory.db --write --namespace acme
+  diglot mcp memory.jsonl --dual notes.jsonl
+  diglot mcp memory.db --http --port 8765
+  diglot mcp memory.db --http --host 0.0.0.0 --allow-host tm.example.org
 
 exit status: 0 the client left or the command was told to stop, 2 wrong argument,
 3 unreadable file, or an address that cannot be listened on, 4 malformed file,
@@ -45,7 +48,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("store", metavar="STORE", nargs="?", help="the translation memory")
+    parser.add_argument(
+        "store",
+        metavar="STORE",
+        nargs="?",
+        help="the translation memory: a store, or a file of entries, which is read into memory",
+    )
     parser.add_argument("--dual", metavar="RECORDS", help="a dual-language memory")
     parser.add_argument("--write", action="store_true", help="let models add translations")
     parser.add_argument("--namespace", metavar="N", help="find and add only in this namespace")
@@ -76,13 +84,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Serves until the client leaves, or the process is told to stop."""
+    import asyncio
+
     # What is wrong with the packages or the arguments is said before a large memory is read.
     from diglot.mcp import is_loopback
 
     if args.store is None and args.dual is None:
         raise DiglotError("give a STORE, or --dual RECORDS")
-    if args.write:
-        raise DiglotError(f"--write: {args.store} is read-only; only a store can be added to")
+    if args.write and args.store is None:
+        raise DiglotError("--write needs a STORE to add to")
     if args.http and not is_loopback(args.host) and not args.allow_host:
         raise DiglotError(
             f"--host {args.host}: other machines can reach it, and whoever does may use the "
@@ -99,24 +109,54 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _serve(args: argparse.Namespace) -> None:
+    from diglot.dual import DualLanguageMemory
     from diglot.mcp import memory_server, serve_http, serve_stdio
 
-    store = dual = None
-    if args.store is not None:
-        store = await InMemoryTranslationMemoryStore.from_jsonl(args.store)
-    if args.dual is not None:
-        dual = await DualLanguageMemory.from_jsonl(args.dual)
-    server = memory_server(
-        store,
-        dual=dual,
-        writable=args.write,
-        namespace=args.namespace,
-        max_content_chars=args.max_content_chars,
-    )
-    if args.http:
-        await serve_http(server, args.host, args.port, hosts=args.allow_host, on_ready=_announce)
+    async with AsyncExitStack() as opened:
+        store = dual = None
+        if args.store is not None:
+            store = await opened.enter_async_context(_store(args.store, args.write))
+        if args.dual is not None:
+            dual = await DualLanguageMemory.from_jsonl(args.dual)
+        server = memory_server(
+            store,
+            dual=dual,
+            writable=args.write,
+            namespace=args.namespace,
+            max_content_chars=args.max_content_chars,
+        )
+        if args.http:
+            hosts = args.allow_host
+            await serve_http(server, args.host, args.port, hosts=hosts, on_ready=_announce)
+        else:
+            await serve_stdio(server)
+
+
+@asynccontextmanager
+async def _store(path: str, write: bool) -> AsyncIterator[TranslationMemoryStore]:
+    """The memory in a store or a file. A store that is not there is made if it is written to."""
+    from diglot import InMemoryTranslationMemoryStore
+    from diglot.stores.sqlite import SqliteTranslationMemoryStore
+
+    if _is_store(path, write):
+        async with await SqliteTranslationMemoryStore.open(path, read_only=not write) as store:
+            yield store
+    elif write:
+        raise DiglotError(
+            f"--write: {path} is a file of entries, which cannot be changed; only a store can"
+        )
     else:
-        await serve_stdio(server)
+        yield await InMemoryTranslationMemoryStore.from_jsonl(path)
+
+
+def _is_store(path: str, write: bool) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except FileNotFoundError:
+        if write:
+            return True
+        raise
 
 
 def _announce(url: str) -> None:
