@@ -39,17 +39,17 @@ def pairs(counts):
         (
             "skip",
             [0, 1, 2, "Open 열다", "Close 닫기", "Close 닫다"],
-            {("EN", "ko"): (0, 1, 0, 0), ("en", "ko"): (3, 0, 0, 0)},
+            {("en", "ko"): (3, 1, 0, 0)},
         ),
         (
             "replace",
             ["Save 저장", 1, "Open 열다", "Close 닫다"],
-            {("EN", "ko"): (0, 0, 1, 0), ("en", "ko"): (1, 0, 2, 0)},
+            {("en", "ko"): (1, 0, 3, 0)},
         ),
         (
             "newest",
             [0, 1, 2, "Close 닫다"],
-            {("EN", "ko"): (0, 1, 0, 0), ("en", "ko"): (1, 1, 1, 0)},
+            {("en", "ko"): (1, 2, 1, 0)},
         ),
     ],
 )
@@ -77,13 +77,12 @@ def test_resolving_is_what_merging_does(policy, expected, counts) -> None:
 def test_ids_to_remove_are_those_that_others_replace_or_stand_for() -> None:
     memory = TranslationMemory(chain(ENTRIES, ENTRIES))
     removed, changed, counts = _engine.resolve(batch(MORE), memory._memory.snapshot(), "replace")
-    assert removed.list(0, 10) == [0, 2, 3, 5]
-    assert removed.list(1, 3) == [2, 3]
+    assert removed.ranges() == [(0, 0), (2, 3), (5, 5)]
     assert len(changed) == 3
-    assert pairs(counts)["en", "ko"] == (1, 0, 2, 2)
+    assert pairs(counts)["en", "ko"] == (1, 0, 3, 2)
 
     removed, counts = _engine.find_duplicates(memory._memory.snapshot(), "skip")
-    assert removed.list(0, 10) == [3, 4, 5]
+    assert removed.ranges() == [(3, 5)]
     assert pairs(counts) == {("en", "ja"): (0, 1, 0, 1), ("en", "ko"): (0, 2, 0, 2)}
     assert _engine.dedupe(memory._memory, "skip") == counts
     assert list(memory) == ENTRIES

@@ -155,9 +155,6 @@ class Ids:
     def ranges(self) -> list[tuple[int, int]]:
         """The ids as ranges, each with its first and last id, ascending."""
 
-    def list(self, start: int, stop: int) -> list[int]:
-        """Those in a range of places, as far as there are any."""
-
     def __len__(self) -> int: ...
 
 @final
@@ -437,9 +434,15 @@ class FileReader:
         """Units of the format read so far, with those that were left out."""
 
     def read_into(
-        self, batch: Batch, flag: CancelFlag | None = None, signal: Signal | None = None
+        self,
+        batch: Batch,
+        domain: str | None = None,
+        namespace: str | None = None,
+        flag: CancelFlag | None = None,
+        signal: Signal | None = None,
     ) -> bool:
-        """Reads some units into a batch, without the GIL. Returns whether there are more.
+        """Reads some units into a batch, without the GIL. Returns whether there are more. All
+        entries get the domain and the namespace that are given.
 
         Raises:
             OSError: The file cannot be read.

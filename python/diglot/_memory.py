@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -29,10 +30,24 @@ from diglot.model import (
     TranslationMemoryHit,
 )
 from diglot.store import Signal, check_integer, check_options, check_query, check_signal
+from diglot.transfer import (
+    DedupeReport,
+    Duplicates,
+    ExportOptions,
+    ExportReport,
+    ImportReport,
+    dedupe_steps,
+    export_steps,
+    import_steps,
+)
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from diglot.formats import ReadOptions
+    from diglot.memory import Progress
 
 # Bytes of a batch that is analysed on an event loop; an entry costs as much as so many bytes.
 _SMALL = 1 << 15
@@ -183,6 +198,7 @@ class SyncMemory:
         self, batch: _engine.Batch, policy: str, signal: Signal | None
     ) -> Steps[list[_Counts]]:
         """Adds what was absorbed, and does with duplicates what a policy says."""
+        check_signal(signal)
         if policy != "keep":
             return (yield lambda flag: _engine.merge(self._memory, batch, policy, flag, signal))  # type: ignore[no-any-return]
         counts = yield lambda flag: _engine.count_pairs(batch)
@@ -461,6 +477,138 @@ class SyncMemory:
         filters = source_language, target_language, domain, namespace
         return run(count_by(self._seen(), fields, filters, signal))
 
+    def import_file(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        duplicates: Duplicates = "keep",
+        strict: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+        signal: Signal | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> ImportReport:
+        """Adds the entries of a file: all that can be read or, after an error, none.
+
+        What cannot be used is left out, and the report says where it is and why.
+
+        Args:
+            path: The file. It may be compressed with gzip or Zstandard.
+            format: The name of its format, as `diglot.formats` has them; if None, what the name of
+                the file, or else its first bytes, tell.
+            domain: The domain that all entries get, whatever the file says.
+            namespace: The namespace that they get, in the same way.
+            duplicates: What to do with entries that are there already: `keep` adds them all the
+                same, `skip` leaves them out, `replace` puts them in the place of what is there,
+                `newest` does so if they are newer. `diglot.transfer.Duplicates` has the rules.
+            strict: Whether something that cannot be used is an error, and nothing is added.
+            dry_run: Only report what would be done.
+            progress: Called now and then with the bytes read so far, the size of the file in bytes
+                (None for a pipe and the like) and the number of entries so far. What it raises ends
+                the import and is raised here.
+            signal: Stops the import when it is set, from another thread.
+            options: Those of `diglot.formats.ReadOptions` that the format has use for.
+
+        Raises:
+            OSError: The file cannot be read; `FileNotFoundError` if it is not there.
+            FormatError: The file is not in the format, or `strict` and something of it cannot be
+                used; `line` says where.
+            InvalidTypeError: An argument has a wrong type.
+            InvalidValueError: An argument has a value that is not allowed, or the format has no
+                such option.
+            AbortedError: `signal` was set before the entries were shown.
+        """
+        return run(
+            import_steps(
+                self,
+                path,
+                format,
+                options,
+                domain=domain,
+                namespace=namespace,
+                duplicates=duplicates,
+                strict=strict,
+                dry_run=dry_run,
+                progress=progress,
+                signal=signal,
+            )
+        )
+
+    def export_file(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        progress: Callable[[int, int], object] | None = None,
+        signal: Signal | None = None,
+        **options: Unpack[ExportOptions],
+    ) -> ExportReport:
+        """Writes the entries to a file, in order of insertion, as they are when it begins.
+
+        The file is written beside the one of that name, and takes its place when it is whole.
+
+        Args:
+            path: The file.
+            format: The name of its format; if None, what the name of the file tells.
+            source_language: Only entries with this source language, compared without regard to
+                case.
+            target_language: Only entries with this target language, in the same way.
+            domain: Only entries with exactly this domain.
+            namespace: Only entries with exactly this namespace.
+            progress: Called now and then with the number of entries written so far, and how many
+                the memory has. What it raises ends the export and is raised here.
+            signal: Stops the export when it is set, from another thread.
+            options: Those of `diglot.transfer.ExportOptions` that the format has use for.
+
+        Raises:
+            OSError: The file cannot be written.
+            InvalidTypeError: An argument has a wrong type.
+            InvalidValueError: An argument has a value that is not allowed, or the format has no
+                such option.
+            AbortedError: `signal` was set before the file was in its place.
+        """
+        return run(
+            export_steps(
+                self,
+                path,
+                format,
+                options,
+                filters=(source_language, target_language, domain, namespace),
+                progress=progress,
+                signal=signal,
+            )
+        )
+
+    def dedupe(
+        self,
+        duplicates: Duplicates = "skip",
+        *,
+        dry_run: bool = False,
+        signal: Signal | None = None,
+    ) -> DedupeReport:
+        """Removes entries that are duplicates of others. Of those one stays.
+
+        Args:
+            duplicates: Which entries are duplicates, and which of them stays: with `skip` the
+                first, with `replace` the last, with `newest` the one with the latest date (of equal
+                ones the first). `diglot.transfer.Duplicates` has the rules.
+            dry_run: Only report what would be removed.
+            signal: Stops it when it is set, from another thread.
+
+        Raises:
+            InvalidTypeError: An argument has a wrong type.
+            InvalidValueError: There is no such policy.
+            AbortedError: `signal` was set before anything was removed.
+        """
+        return run(dedupe_steps(self, duplicates, dry_run, signal))
+
     def stats(self) -> MemoryStats:
         """Counts and sizes."""
         return MemoryStats(*self._now().stats())
@@ -655,6 +803,73 @@ class AsyncMemory(Generic[_Memory]):
         """As `TranslationMemory.count_by`."""
         filters = source_language, target_language, domain, namespace
         return await run_async(count_by(self.memory._seen(), fields, filters, signal))
+
+    async def import_file(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        duplicates: Duplicates = "keep",
+        strict: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+        signal: Signal | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> ImportReport:
+        """As `TranslationMemory.import_file`. `progress` is called on the event loop."""
+        return await run_async(
+            import_steps(
+                self.memory,
+                path,
+                format,
+                options,
+                domain=domain,
+                namespace=namespace,
+                duplicates=duplicates,
+                strict=strict,
+                dry_run=dry_run,
+                progress=progress,
+                signal=signal,
+            )
+        )
+
+    async def export_file(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        source_language: str | None = None,
+        target_language: str | None = None,
+        domain: str | None = None,
+        namespace: str | None = None,
+        progress: Callable[[int, int], object] | None = None,
+        signal: Signal | None = None,
+        **options: Unpack[ExportOptions],
+    ) -> ExportReport:
+        """As `TranslationMemory.export_file`. `progress` is called on the event loop."""
+        return await run_async(
+            export_steps(
+                self.memory,
+                path,
+                format,
+                options,
+                filters=(source_language, target_language, domain, namespace),
+                progress=progress,
+                signal=signal,
+            )
+        )
+
+    async def dedupe(
+        self,
+        duplicates: Duplicates = "skip",
+        *,
+        dry_run: bool = False,
+        signal: Signal | None = None,
+    ) -> DedupeReport:
+        """As `TranslationMemory.dedupe`."""
+        return await run_async(dedupe_steps(self.memory, duplicates, dry_run, signal))
 
     def stats(self) -> MemoryStats:
         """As `TranslationMemory.stats`."""

@@ -41,12 +41,12 @@ pub enum Policy {
     Newest,
 }
 
-/// What became of the entries with a pair of languages.
+/// What became of the entries with a pair of languages. Tags that differ only in case are the same language.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Language tag of their sources, as given.
+    /// Language tag of their sources, as most of them have it.
     pub source_language: Option<String>,
-    /// Language tag of their targets, as given.
+    /// Language tag of their targets, as most of them have it.
     pub target_language: Option<String>,
     /// How many were added.
     pub added: usize,
@@ -428,12 +428,25 @@ impl<'a> Counts<'a> {
     }
 
     fn into_outcomes(self) -> Vec<Outcome> {
-        let outcomes = self.0.into_iter().map(|((source_language, target_language), outcome)| Outcome {
-            source_language: source_language.map(str::to_owned),
-            target_language: target_language.map(str::to_owned),
-            ..outcome
-        });
-        outcomes.collect()
+        // Those with the same languages, and the largest share of them.
+        let mut pairs: BTreeMap<[Option<String>; 2], (Outcome, usize)> = BTreeMap::new();
+        for ((source_language, target_language), part) in self.0 {
+            let spelled = [source_language, target_language];
+            let key = spelled.map(|language| language.map(|language| fields::comparable(0, language)));
+            let (outcome, largest) = pairs.entry(key).or_default();
+            let Outcome { added, duplicate, replaced, removed, .. } = part;
+            let share = added + duplicate + replaced;
+            if *outcome == Outcome::default() || share > *largest {
+                *largest = share;
+                [outcome.source_language, outcome.target_language] =
+                    spelled.map(|language| language.map(str::to_owned));
+            }
+            outcome.added += added;
+            outcome.duplicate += duplicate;
+            outcome.replaced += replaced;
+            outcome.removed += removed;
+        }
+        pairs.into_values().map(|(outcome, _)| outcome).collect()
     }
 }
 

@@ -128,11 +128,6 @@ impl Ids {
         })
     }
 
-    /// Those in a range of places, as far as there are any.
-    fn list(&self, start: usize, stop: usize) -> Vec<EntryId> {
-        self.get().iter().take(stop).skip(start).copied().collect()
-    }
-
     fn __len__(&self) -> usize {
         self.get().len()
     }

@@ -93,12 +93,17 @@ pub(crate) struct FileReader {
 /// Puts entries into a batch.
 struct IntoBatch<'a> {
     batch: &'a mut diglot_engine::Batch,
+    /// What all entries get, whatever the file says.
+    domain: Option<&'a str>,
+    namespace: Option<&'a str>,
     problems: &'a mut Vec<Problem>,
 }
 
 impl Sink for IntoBatch<'_> {
     fn entry(&mut self, entry: EntryRef<'_>) -> diglot_engine::Result<()> {
-        self.batch.push(entry)
+        let domain = self.domain.or(entry.domain);
+        let namespace = self.namespace.or(entry.namespace);
+        self.batch.push(EntryRef { domain, namespace, ..entry })
     }
 
     fn skip(&mut self, problem: Problem) {
@@ -198,19 +203,25 @@ impl FileReader {
         lock(&self.progress).1
     }
 
-    /// Reads some units into a batch, without the GIL. Returns whether there are more.
-    #[pyo3(signature = (batch, flag=None, signal=None))]
+    /// Reads some units into a batch, without the GIL. Returns whether there are more. All entries get the domain and the
+    /// namespace that are given.
+    #[pyo3(signature = (batch, domain=None, namespace=None, flag=None, signal=None))]
     fn read_into(
         &self,
         py: Python<'_>,
         batch: &Batch,
+        domain: Option<Bound<'_, PyString>>,
+        namespace: Option<Bound<'_, PyString>>,
         flag: Option<&CancelFlag>,
         signal: Option<Py<PyAny>>,
     ) -> PyResult<bool> {
+        let domain = domain.as_ref().map(|text| errors::utf8("domain", text, At::Single)).transpose()?;
+        let namespace =
+            namespace.as_ref().map(|text| errors::utf8("namespace", text, At::Single)).transpose()?;
         let more = self.slice(py, flag, signal, |open, control| {
             batch.with(|batch| {
                 let OpenReader { reader, problems } = open;
-                reader.read(&mut IntoBatch { batch, problems }, control)
+                reader.read(&mut IntoBatch { batch, domain, namespace, problems }, control)
             })
         })?;
         Ok(more.unwrap_or(false))

@@ -90,7 +90,8 @@ struct Model {
 
 impl Model {
     fn count(&mut self, entry: &Entry, what: usize) {
-        let pair = (entry.source_language.clone(), entry.target_language.clone());
+        let lower = |language: &Option<String>| language.as_ref().map(|language| language.to_lowercase());
+        let pair = (lower(&entry.source_language), lower(&entry.target_language));
         self.counts.entry(pair).or_default().0[what] += 1;
     }
 
@@ -146,6 +147,15 @@ impl Model {
     }
 
     fn check(&mut self, memory: &Memory, outcomes: &[Outcome]) {
+        let lower = |language: &Option<String>| language.as_ref().map(|language| language.to_lowercase());
+        let outcomes: Vec<Outcome> = outcomes
+            .iter()
+            .map(|outcome| Outcome {
+                source_language: lower(&outcome.source_language),
+                target_language: lower(&outcome.target_language),
+                ..outcome.clone()
+            })
+            .collect();
         let expected: Vec<Outcome> = std::mem::take(&mut self.counts)
             .into_iter()
             .map(|((source_language, target_language), counts)| {
@@ -220,6 +230,25 @@ proptest! {
         model.check(&memory, &outcomes);
         assert_eq!(memory.dedupe(last, || Ok(()), Control::NONE).unwrap(), []);
     }
+}
+
+#[test]
+fn a_language_is_counted_once_as_most_spell_it() {
+    let entry = |source_language: &str, target_language: &str| Entry {
+        source_language: Some(source_language.to_owned()),
+        target_language: Some(target_language.to_owned()),
+        ..Entry::new("a", "b")
+    };
+    let entries =
+        [entry("EN", "ko"), entry("en", "ko"), entry("en", "ko"), entry("en", "KO"), entry("de", "ko")];
+    let outcomes = batch(&entries).outcomes();
+    let shown: Vec<_> = outcomes
+        .iter()
+        .map(|outcome| {
+            (outcome.source_language.as_deref(), outcome.target_language.as_deref(), outcome.added)
+        })
+        .collect();
+    assert_eq!(shown, [(Some("de"), Some("ko"), 1), (Some("en"), Some("ko"), 4)]);
 }
 
 #[test]
