@@ -189,11 +189,21 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_malformed_files(tmp_path: Path) -> None:
     path = tmp_path / "bad.jsonl.gz"
-    path.write_bytes(gzip.compress(b'{"source":"a","target":"b"}\n{"source":"a","target":7}\n'))
-    done = diglot("lookup", str(path), "Save", "--json")
+    good, bad = b'{"source":"a","target":"b"}\n', b'{"source":"a","target":7}\n'
+    what = "line 2: target: invalid type: integer `7`, expected a string"
+    path.write_bytes(gzip.compress(good + bad))
+    done = diglot("lookup", str(path), "a", "--json")
+    assert (done.returncode, len(json.loads(done.stdout)["hits"])) == (0, 1)
+    assert done.stderr.startswith(f"diglot: {path}, {what} (1 left out; ")
+    # Of this one nothing can be used, and this one is damaged.
+    path.write_bytes(gzip.compress(bad))
+    done = diglot("lookup", str(path), "a", "--json")
     assert (done.returncode, done.stdout) == (4, "")
-    what = "target: invalid type: integer `7`, expected a string"
-    assert done.stderr == f"diglot: {path}, line 2: {what}\n"
+    assert done.stderr == f"diglot: {path}, {what.replace('line 2', 'line 1')}\n"
+    path.write_bytes(gzip.compress(good * 100)[:-9])
+    done = diglot("lookup", str(path), "a", "--json")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "line" in done.stderr
 
 
 def test_what_is_stored_does_not_steer_the_terminal(tmp_path: Path) -> None:
@@ -225,7 +235,7 @@ def test_help_shows_examples() -> None:
     assert done.returncode == 0
     for name in ("from", "to", "domain", "namespace", "max-hits", "min-score", "json"):
         assert f"--{name} " in done.stdout
-    assert 'diglot lookup memory.jsonl "Save the file"' in done.stdout
+    assert 'diglot lookup memory.db "Save the file"' in done.stdout
 
 
 def test_version() -> None:

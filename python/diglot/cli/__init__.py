@@ -1,15 +1,16 @@
 """The `diglot` command.
 
-Each subcommand is a module of this package with `add_parser(subparsers)` and `run(args) -> int`,
-listed in `_COMMANDS`.
+Each subcommand is a module of this package with `add_parser(subparsers)`, listed in `_COMMANDS`.
 
 | exit status | meaning |
 | --- | --- |
 | 0 | done, whether or not anything was found |
+| 1 | `verify` found something wrong |
 | 2 | an argument is wrong |
-| 3 | a file cannot be read |
+| 3 | a file cannot be read or written |
 | 4 | a file does not hold what it should |
 | 5 | the packages of `diglot[cli]`, or of another extra that the command needs, are not installed |
+| 6 | a store cannot be used: it is damaged, locked, read-only, of a newer version |
 | 130 | interrupted |
 """
 
@@ -19,15 +20,30 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module, metadata
+from importlib import import_module
 
-from diglot.errors import DiglotError, FormatError, MissingPackageError
+from diglot._engine import __version__
+from diglot.cli.failures import FAILURES, INTERRUPTED, NOT_INSTALLED, failure
 
-__all__ = ["main"]
+__all__ = ["main", "make_parser"]
 
-_COMMANDS = ["kpi", "lookup", "mcp", "serve"]
-
-_USAGE, _UNREADABLE, _FORMAT, _NOT_INSTALLED, _INTERRUPTED = 2, 3, 4, 5, 130
+# The commands in the order of `diglot --help`. Their modules have the same names, but for `import`,
+# which is a word of Python.
+_COMMANDS = (
+    "import",
+    "export",
+    "lookup",
+    "add",
+    "remove",
+    "stats",
+    "verify",
+    "compact",
+    "dedupe",
+    "serve",
+    "mcp",
+    "kpi",
+    "completion",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,51 +54,50 @@ def main(argv: Sequence[str] | None = None) -> int:
     Wrong arguments and `--help` end in `SystemExit`, as is usual with argparse.
     """
     try:
-        import rich  # noqa: F401
-    except ModuleNotFoundError:
-        install = "pip install 'diglot[cli]'"
-        return _fail(
-            _NOT_INSTALLED, f"the command needs more packages; install them with: {install}"
-        )
-    parser = _parser()
-    args = parser.parse_args(argv)
-    try:
-        status: int = args.run(args)
-        sys.stdout.flush()
+        return _main(argv)
     except BrokenPipeError:
         # Whoever read the output has seen enough (`| head`). Nothing more can be written, not even
         # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        return _fail(_INTERRUPTED, "interrupted")
-    except MissingPackageError as error:
-        return _fail(_NOT_INSTALLED, str(error))
-    except FormatError as error:
-        return _fail(_FORMAT, str(error))
-    except OSError as error:
-        named = error.filename is not None
-        return _fail(_UNREADABLE, f"{error.filename}: {error.strerror}" if named else str(error))
-    except DiglotError as error:
-        return _fail(_USAGE, str(error))
+        return _fail(INTERRUPTED, "interrupted")
+    except FAILURES as error:
+        return _fail(*failure(error))
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    try:
+        import rich  # noqa: F401
+    except ModuleNotFoundError:
+        install = "pip install 'diglot[cli]'"
+        return _fail(
+            NOT_INSTALLED, f"the command needs more packages; install them with: {install}"
+        )
+    if argv is None:
+        argv = sys.argv[1:]
+    # The modules of other commands, and what they import, take longer than many a command.
+    args = make_parser(*argv[:1]).parse_args(argv)
+    status: int = args.run(args)
+    sys.stdout.flush()
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of the command line, with those of all commands, or of the only one that is asked
+    for.
+    """
     parser = argparse.ArgumentParser(
         prog="diglot",
         description="A translation memory with exact fuzzy lookup.",
         epilog="`diglot COMMAND --help` explains a command and gives examples.",
     )
-    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument("--version", action="version", version=f"diglot {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in _COMMANDS:
-        import_module(f"{__name__}.{name}").add_parser(subparsers)
+    for name in [only] if only in _COMMANDS else _COMMANDS:
+        module = "import_" if name == "import" else name
+        import_module(f"{__name__}.{module}").add_parser(subparsers)
     return parser
-
-
-def _version() -> str:
-    return f"diglot {metadata.version('diglot')}"
 
 
 def _fail(status: int, message: str) -> int:

@@ -1,27 +1,31 @@
-"""What commands share: reading a memory with a progress bar, and printing."""
+"""What commands print, and how they show that they are at work."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    DownloadColumn,
     Progress,
     TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
 
-from diglot import TranslationMemory
-
 # The width of a table in a file or pipe, where there is no terminal to ask.
 _WIDTH = 100
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+# What hears of progress: how much is done, of how much, and of how many entries.
+Report = Callable[[int, "int | None", int], None]
 
 
 def output() -> Console:
@@ -29,7 +33,18 @@ def output() -> Console:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
     # rich itself asks COLUMNS and the terminal.
-    return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH)
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH
+    return Console(width=width, highlight=False)
+
+
+def say(text: str, console: Console | None = None) -> None:
+    """Prints a line as it is, however long."""
+    (console or output()).print(text, markup=False, soft_wrap=True)
+
+
+def count(number: int, one: str, many: str) -> str:
+    """A number of things, such as `1 unit` or `1,234 units`."""
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def shown(text: str) -> str:
@@ -43,37 +58,50 @@ def _picture(code: int) -> str:
     return "␡" if code == 0x7F else "�"
 
 
-def load(path: str) -> TranslationMemory:
-    """The memory of a JSON Lines file.
+def print_json(value: Any) -> None:
+    """Prints JSON for people to read, too. It is UTF-8, whatever the terminal is."""
+    print_json_lines([value], indent=2)
 
-    A progress bar is shown on standard error if that is a terminal.
+
+def print_json_lines(values: Iterable[Any], *, indent: int | None = None) -> None:
+    """Prints JSON, each value in a line, and all of them at once."""
+    lines = (json.dumps(value, ensure_ascii=False, indent=indent) + "\n" for value in values)
+    sys.stdout.flush()
+    sys.stdout.buffer.writelines(line.encode() for line in lines)
+    sys.stdout.buffer.flush()
+
+
+def warn(message: str) -> None:
+    """Says something on standard error."""
+    sys.stderr.write(f"diglot: {shown(message)}\n")
+
+
+@contextmanager
+def progress(description: str) -> Iterator[Report | None]:
+    """Shows a bar on standard error, with the rate and the time left, if that is a terminal.
+
+    Yields what has to be told of progress; None where nobody would see it.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        return TranslationMemory.from_jsonl(path)
-    progress = Progress(
+        yield None
+        return
+    bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        DownloadColumn(),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
         console=console,
         transient=True,
     )
-    with progress:
-        task = progress.add_task("Reading", total=None, rate="")
+    with bar:
+        task = bar.add_task(description, total=None, rate="")
 
-        def report(bytes_read: int, bytes_total: int | None, entries: int) -> None:
-            seconds = progress.tasks[task].elapsed or 0
-            rate = f"{entries / seconds:,.0f} entries/s" if seconds else ""
-            done = bytes_read == bytes_total
-            progress.update(
-                task,
-                completed=bytes_read,
-                total=bytes_total,
-                description=f"Indexing {entries:,} entries" if done else "Reading",
-                rate=rate,
-            )
+        def report(done: int, total: int | None, entries: int) -> None:
+            seconds = bar.tasks[task].elapsed or 0
+            rate = f"{entries:,} entries, {entries / seconds:,.0f}/s" if seconds else ""
+            now = f"Indexing {entries:,} entries" if done == total else description
+            bar.update(task, completed=done, total=total, rate=rate, description=now)
 
-        return TranslationMemory.from_jsonl(path, progress=report)
+        yield report

@@ -1,132 +1,171 @@
-"""`diglot lookup`: the best matches for a text in a memory kept as JSON Lines."""
+"""`diglot lookup`: the best matches for texts."""
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
-from diglot import TranslationMemory
-from diglot.cli.console import load, output, shown
+from diglot import TranslationMemory, normalize
+from diglot.cli.arguments import add_command, add_filters, add_json, filters, number
+from diglot.cli.console import output, print_json, print_json_lines, shown
 from diglot.cli.diff import Change, changes
+from diglot.cli.memory import opened
+from diglot.errors import DiglotError, FormatError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from diglot import TranslationMemoryEntry, TranslationMemoryHit
+    from diglot._memory import SyncMemory
 
 _EPILOG = """\
-MEMORY has one entry a line, as
-  {"source": "Save", "target": "저장", "source_language": "en", "target_language": "ko"}
-source and target are needed; source_language, target_language, domain, namespace,
-source_id, created_at, notes and metadata are not. camelCase names are accepted, too.
+MEMORY is a store, or a file in any format that `diglot import` reads. A large file is
+better imported into a store once: looking up in a store begins at once.
 
 A score of 1.00 is the same text but for case, width and white space. What differs
 from the query is in colour on a terminal and in {+brackets+} elsewhere:
   {+only in the memory+}   [-only in the query-]
 
-examples:
-  diglot lookup memory.jsonl "Save the file"
-  diglot lookup memory.jsonl.zst "Save the file" --from en --to ko --max-hits 10
-  diglot lookup memory.jsonl.gz "Save the file" --min-score 0.7 --json | jq '.hits[0].entry.target'
+With - or --file, every line is a query, and every line of the output its answer:
+  {"query": "Save", "hits": [{"id": 7, "score": 0.8, "entry": {"source": "Save it", …}}]}
+Answers come as soon as there are queries, so that a program can ask and wait for them.
 
-exit status: 0 done (even if nothing was found), 2 wrong argument, 3 unreadable file,
-4 malformed file (the message names its line and field), 130 interrupted
+examples:
+  diglot lookup memory.db "Save the file"
+  diglot lookup project.tmx "Save the file" --from en --to ko --max-hits 10
+  diglot lookup memory.db "Save the file" --min-score 0.7 --json | jq '.hits[0].entry.target'
+  diglot lookup memory.db - < segments.txt > matches.jsonl
 """
 
 # How to show what only the hit has, and what only the query has: with colours, and without.
 _STYLES: dict[Change, str] = {"same": "", "added": "bold green", "removed": "red strike"}
 _BRACKETS: dict[Change, str] = {"same": "{}", "added": "{{+{}+}}", "removed": "[-{}-]"}
 
-Number = TypeVar("Number", int, float)
-
-
-def _number(
-    kind: Callable[[str], Number], allowed: Callable[[Number], bool], what: str
-) -> Callable[[str], Number]:
-    def convert(text: str) -> Number:
-        try:
-            number = kind(text)
-        except ValueError:
-            number = None
-        if number is None or not allowed(number):
-            raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
-        return number
-
-    return convert
+_BLOCK = 1 << 16
+_LONGEST_LINE = 1 << 24
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "lookup",
-        help="find the best matches for a text",
-        description="Finds the entries of a memory whose source is most like a text.",
+        run,
+        summary="find the best matches for texts",
+        description="Finds the entries of a memory whose sources are most like a text.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("memory", metavar="MEMORY", help="a JSON Lines file, plain, gzip or zstd")
-    parser.add_argument("query", metavar="QUERY", help="the text to look up")
+    parser.add_argument("memory", metavar="MEMORY", help="a store or a file of entries")
     parser.add_argument(
-        "--from", dest="source_language", metavar="LANG", help="only from this language"
+        "queries",
+        metavar="QUERY",
+        nargs="*",
+        help="a text to look up; - for all lines of the input",
     )
-    parser.add_argument(
-        "--to", dest="target_language", metavar="LANG", help="only into this language"
-    )
-    parser.add_argument("--domain", metavar="D", help="only of this domain")
-    parser.add_argument("--namespace", metavar="N", help="only of this namespace")
+    parser.add_argument("--file", metavar="FILE", help="look all lines of this file up")
+    add_filters(parser, "find")
     parser.add_argument(
         "--max-hits",
         metavar="K",
-        type=_number(int, lambda number: number >= 1, "a whole number from 1"),
+        type=number(int, lambda number: number >= 1, "a whole number from 1"),
         default=5,
-        help="show at most this many (default: %(default)s)",
+        help="show at most this many for each query (default: %(default)s)",
     )
     parser.add_argument(
         "--min-score",
         metavar="S",
-        type=_number(float, lambda number: 0 <= number <= 1, "a number from 0 to 1"),
+        type=number(float, lambda number: 0 <= number <= 1, "a number from 0 to 1"),
         default=0.2,
         help="the lowest score to show (default: %(default)s)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.set_defaults(run=run)
+    add_json(parser, "the hits")
 
 
 def run(args: argparse.Namespace) -> int:
     """Looks up and prints."""
-    options = {
-        "source_language": args.source_language,
-        "target_language": args.target_language,
-        "domain": args.domain,
-        "namespace": args.namespace,
-        "max_hits": args.max_hits,
-        "min_score": args.min_score,
-    }
+    options = {**filters(args), "max_hits": args.max_hits, "min_score": args.min_score}
+    if args.file is not None and args.queries:
+        raise DiglotError("give queries or --file, not both")
+    if args.file is None and not args.queries:
+        raise DiglotError("give a QUERY, - or --file FILE")
+    if args.file is not None or args.queries == ["-"]:
+        file = sys.stdin.fileno() if args.file in (None, "-") else os.open(args.file, os.O_RDONLY)
+        with opened(args.memory) as memory:
+            _answer(file, memory, options)
+        return 0
     # What is wrong with the arguments is said before a large memory is read.
-    TranslationMemory().search(args.query, **options)
-    memory = load(args.memory)
-    hits = memory.search(args.query, **options)
-    if args.json:
-        _print_json(args.query, hits)
-    else:
-        _print_table(args.query, hits, len(memory))
+    for query in args.queries:
+        TranslationMemory().search(query, **options)
+    with opened(args.memory) as memory:
+        for query, hits in zip(
+            args.queries, memory.search_many(args.queries, **options), strict=True
+        ):
+            if args.json and len(args.queries) == 1:
+                print_json(_found(query, hits))
+            elif args.json:
+                print_json_lines([_found(query, hits)])
+            else:
+                console = output()
+                if len(args.queries) > 1:
+                    console.print(Text(shown(query), "bold"))
+                _print_table(console, query, hits, len(memory))
     return 0
 
 
-def _print_json(query: str, hits: Sequence[TranslationMemoryHit]) -> None:
-    found = {"query": query, "hits": [hit.to_dict() for hit in hits]}
-    # JSON is UTF-8, whatever the terminal is.
-    sys.stdout.buffer.write(json.dumps(found, ensure_ascii=False, indent=2).encode() + b"\n")
+def _answer(file: int, memory: SyncMemory, options: dict[str, Any]) -> None:
+    """Answers the lines of a file as they come, one line of JSON each."""
+    for queries in _lines(file):
+        # A line without a text has no hits, and an answer all the same.
+        asked = [query for query in queries if normalize(query)]
+        found = iter(memory.search_many(asked, **options))
+        print_json_lines(
+            _found(query, next(found) if normalize(query) else []) for query in queries
+        )
 
 
-def _print_table(query: str, hits: Sequence[TranslationMemoryHit], entries: int) -> None:
-    console = output()
+def _lines(file: int) -> Iterator[list[str]]:
+    """The lines of a file: as many at a time as are there, so that none waits for the next."""
+    number = 0
+    rest = b""
+    while True:
+        block = os.read(file, _BLOCK)
+        *lines, rest = (rest + block).split(b"\n")
+        if not block and rest:
+            lines, rest = [rest], b""
+        texts = []
+        for line in lines:
+            number += 1
+            texts.append(_text(line, number))
+        if texts:
+            yield texts
+        if len(rest) > _LONGEST_LINE:
+            raise FormatError(f"line {number + 1} has more than {_LONGEST_LINE:,} bytes")
+        if not block:
+            return
+
+
+def _text(line: bytes, number: int) -> str:
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"line {number} is not UTF-8: {error.reason}", line=number) from None
+
+
+def _found(query: str, hits: Sequence[TranslationMemoryHit]) -> dict[str, Any]:
+    return {"query": query, "hits": [hit.to_dict() for hit in hits]}
+
+
+def _print_table(
+    console: Console, query: str, hits: Sequence[TranslationMemoryHit], entries: int
+) -> None:
     if not hits:
-        console.print(f"No matches among {entries:,} entries.", highlight=False)
+        console.print(f"No matches among {entries:,} entries.")
         return
     table = Table(show_lines=True)
     table.add_column("Score", justify="right", no_wrap=True)

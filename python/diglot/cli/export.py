@@ -1,0 +1,97 @@
+"""`diglot export`: a memory, or a part of it, into a file."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from diglot.cli.arguments import add_command, add_filters, add_json, columns, filters
+from diglot.cli.console import count, output, print_json, progress, say, shown
+from diglot.cli.import_ import print_problems
+from diglot.cli.memory import opened
+from diglot.errors import DiglotError
+from diglot.transfer import ExportReport
+
+_EPILOG = """\
+MEMORY is a store, or a file in any format that `diglot import` reads. FILE is written
+beside what is there, and takes its place when it is whole; if its name ends in .gz or
+.zst, it is compressed. - is the standard output.
+
+examples:
+  diglot export memory.db memory.tmx
+  diglot export memory.db korean.csv --from en --to ko
+  diglot export memory.db backup.jsonl.zst
+  diglot export project.tmx - --format jsonl | jq -r .target
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds the command."""
+    parser = add_command(
+        subparsers,
+        "export",
+        run,
+        summary="write entries to a file",
+        description="Writes the entries of a memory to a file.",
+        epilog=_EPILOG,
+    )
+    parser.add_argument("memory", metavar="MEMORY", help="a store or a file of entries")
+    parser.add_argument("file", metavar="FILE", help="the file to write")
+    parser.add_argument("--format", metavar="F", help="its format, if its name does not tell")
+    add_filters(parser, "write")
+    parser.add_argument(
+        "--column",
+        dest="columns",
+        metavar="FIELD=COLUMN",
+        action="append",
+        help="CSV and TSV: a field to write and the name of its column; may be given several times",
+    )
+    parser.add_argument("--delimiter", metavar="C", help="CSV and TSV: between two columns")
+    parser.add_argument(
+        "--targets", dest="target_path", metavar="FILE", help="text: the file for the translations"
+    )
+    add_json(parser, "the report")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exports and reports."""
+    if args.file != "-":
+        report = _export(args, args.file)
+        if args.json:
+            print_json(report.to_dict())
+        else:
+            console = output()
+            written = count(report.written, "entry", "entries")
+            say(
+                f"{shown(report.path)}: {written} as {report.format}, {report.skipped:,} left out",
+                console,
+            )
+            print_problems(console, report.problems, report.skipped)
+        return 0
+    if args.format is None:
+        raise DiglotError("give a --format for the standard output")
+    if args.json:
+        raise DiglotError("the standard output has the entries; --json would add a report to them")
+    # A file that cannot be written to its end is not given away in part.
+    with TemporaryDirectory(prefix="diglot-") as directory:
+        path = Path(directory, "export")
+        _export(args, str(path))
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+    return 0
+
+
+def _export(args: argparse.Namespace, path: str) -> ExportReport:
+    with opened(args.memory) as memory, progress("Writing") as report:
+        return memory.export_file(
+            path,
+            format=args.format,
+            progress=report and (lambda written, total: report(written, total, written)),
+            columns=columns(args.columns),
+            delimiter=args.delimiter,
+            target_path=args.target_path,
+            **filters(args),
+        )

@@ -1,0 +1,103 @@
+"""The memory that a command works on: a store, or a file of entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from diglot import TranslationMemory
+from diglot.cli.console import progress, warn
+from diglot.errors import DiglotError, FormatError
+
+if TYPE_CHECKING:
+    from diglot._memory import SyncMemory
+    from diglot.stores.sqlite import SqliteTranslationMemory
+
+_SQLITE = b"SQLite format 3\0"
+
+
+def is_store(path: str) -> bool:
+    """Whether a file is a database rather than a file of entries.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        return file.read(len(_SQLITE)) == _SQLITE
+
+
+@contextmanager
+def opened(path: str) -> Iterator[SyncMemory]:
+    """A memory that is only read: a store, or a file in any format that can be read.
+
+    What cannot be used of a file is left out, with a warning.
+
+    Raises:
+        OSError: The file cannot be read.
+        FormatError: It is in no format that can be read, or nothing of it can be used.
+        StoreError: The store cannot be used.
+    """
+    if is_store(path):
+        with opened_store(path, read_only=True) as store:
+            yield store
+    else:
+        yield read(path)
+
+
+def read(path: str) -> TranslationMemory:
+    """The memory of a file."""
+    memory = TranslationMemory()
+    with progress("Reading") as report:
+        done = memory.import_file(path, progress=report)
+    if done.problems:
+        problem = done.problems[0]
+        if not done.added:
+            raise FormatError(f"{path}, {problem}", path=path, line=problem.line)
+        warn(f"{path}, {problem} ({done.skipped:,} left out; `diglot verify {path}` lists them)")
+    return memory
+
+
+@contextmanager
+def opened_store(
+    path: str, *, create: bool = False, read_only: bool = False
+) -> Iterator[SqliteTranslationMemory]:
+    """A store, closed at the end.
+
+    Args:
+        path: Where it is.
+        create: Whether to make one where there is none.
+        read_only: Whether it is only read.
+
+    Raises:
+        OSError: There is none, or it cannot be read.
+        DiglotError: The file is not a store.
+        StoreError: The store cannot be used.
+    """
+    from diglot.stores.sqlite import SqliteTranslationMemory
+
+    if Path(path).exists() or not create:
+        if not is_store(path):
+            raise DiglotError(
+                f"{path} is a file of entries, which cannot be changed; make a store of it with: "
+                f"diglot import STORE {path}"
+            )
+    elif named := _format_of(path):
+        raise DiglotError(
+            f"{path} is named like a file of the format {named}; give the store first, under a "
+            "name like memory.db"
+        )
+    with SqliteTranslationMemory.open(path, read_only=read_only) as store:
+        yield store
+
+
+def _format_of(path: str) -> str | None:
+    """The format that the name of a file tells."""
+    from diglot.formats import FORMATS
+
+    name = path.lower()
+    for format, endings in FORMATS.items():
+        if any(name.endswith((f".{end}", f".{end}.gz", f".{end}.zst")) for end in endings):
+            return format
+    return None
