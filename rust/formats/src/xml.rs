@@ -62,7 +62,7 @@ impl Xml {
         }
         let text = input.into_text(declared)?;
         let mut reader = quick_xml::Reader::from_reader(text);
-        // A lone & spoils its unit only.
+        // In many files there is an & that means nothing but itself.
         reader.config_mut().allow_dangling_amp = true;
         let mut xml = Xml { reader, buffer: Vec::new(), depth: 0, started: false, tag_lines: 0 };
         xml.begin("the beginning of the file");
@@ -320,8 +320,7 @@ pub(crate) fn resolve(reference: &BytesRef<'_>, text: &mut String) -> std::resul
             Some(value) => text.push_str(value),
             None => {
                 let message = format!(
-                    "&{}; is not defined; only amp, lt, gt, quot, apos and numbers of characters are allowed, and a \
-                     lone & has to be written &amp;",
+                    "&{}; is not defined; only amp, lt, gt, quot, apos and numbers of characters are allowed",
                     shorten(&&**reference)
                 );
                 return Err(("undefined_entity", message));

@@ -85,13 +85,14 @@ impl About {
         self.attributes.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Takes a member if TMX can hold it as it is.
+    /// Takes a member if TMX can hold it as it is. What is empty would leave no trace.
     fn take(&mut self, key: &str, value: &str, known: &[&'static str]) -> Option<()> {
         match key {
-            "props" => self.props = props(value)?,
+            "props" => self.props = props(value).filter(|props| !props.is_empty())?,
             "notes" => {
                 let notes: Vec<String> = serde_json::from_str(value).ok()?;
-                self.notes = notes.iter().all(|note| forbidden(note).is_none()).then_some(notes)?;
+                let fits = !notes.is_empty() && notes.iter().all(|note| forbidden(note).is_none());
+                self.notes = fits.then_some(notes)?;
             }
             _ => {
                 let name = known.iter().find(|known| **known == key)?;
@@ -106,7 +107,7 @@ impl About {
     /// All of an object, if TMX can hold it as it is.
     fn all_of(object: &str) -> Option<About> {
         let mut about = About::default();
-        for (key, value) in json::members(object)? {
+        for (key, value) in json::members(object).filter(|members| !members.is_empty())? {
             about.take(&key, value.get(), &TUV_ATTRIBUTES)?;
         }
         Some(about)
