@@ -13,11 +13,6 @@ pub(crate) fn members(object: &str) -> Option<Members<'_>> {
     serde_json::from_str(object).ok()
 }
 
-/// An object without the white space between its parts; `None` if no JSON reader could give it back.
-pub(crate) fn checked(object: &str) -> Option<String> {
-    serde_json::from_str::<serde_json::Value>(object).ok().map(|value| value.to_string())
-}
-
 /// The text that a member is.
 pub(crate) fn text(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()

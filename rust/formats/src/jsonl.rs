@@ -6,6 +6,8 @@ mod line;
 mod metadata;
 mod writer;
 
+pub(crate) use metadata::compact;
+
 use std::path::Path;
 
 use diglot_engine::{Batch, Control};

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use diglot_engine::EntryRef;
 
 use crate::json::{self, Members, Object};
+use crate::jsonl::compact;
 use crate::time;
 use crate::xml::{allowed, forbidden};
 
@@ -165,7 +166,7 @@ fn is_shown(time: &str, shown: Option<&str>, written: bool) -> bool {
 /// The metadata that a unit shows with the members that were written beside it. Where both have a member, what the unit
 /// shows is taken.
 fn with_rest(shown: Option<&str>, rest: &str, key: &str, changed_written: bool) -> Option<String> {
-    let rest = json::checked(rest)?;
+    let rest = compact(rest).ok()?;
     let rest = json::members(&rest)?;
     let shown = shown.and_then(json::members).unwrap_or_default();
     let mut merged = Object::default();

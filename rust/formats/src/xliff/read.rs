@@ -11,10 +11,11 @@ use crate::error::{Error, Problem, Result};
 use crate::inline::{Builder, Dialect, Segment};
 use crate::input::Input;
 use crate::json::Object;
+use crate::languages::Languages;
 use crate::options::Options;
 use crate::rest::{Exact, Times};
 use crate::xml::{self, Fault, Xml, attributes, local};
-use crate::{MOST_UNIT_BYTES, Reader, Sink, language, shorten};
+use crate::{MOST_UNIT_BYTES, Reader, Sink, shorten};
 
 /// Units that are read at a time.
 const UNITS: usize = 256;
@@ -33,21 +34,15 @@ pub(crate) struct XliffReader {
     xml: Xml,
     prefix: String,
     second: bool,
-    wanted_source: Option<String>,
-    wanted_targets: Vec<String>,
+    wanted: Languages,
     /// Whether what is in each of the open elements may be translated; the root's first.
     translate: Vec<bool>,
-    languages: Languages,
+    /// The languages of the file, source and target.
+    languages: [Option<String>; 2],
     /// What the file that the units belong to is called.
     original: Option<String>,
     units: u64,
     done: bool,
-}
-
-#[derive(Clone, Default)]
-struct Languages {
-    source: Option<String>,
-    target: Option<String>,
 }
 
 /// A `trans-unit` or a `unit`.
@@ -95,7 +90,7 @@ enum Child {
     Source(Side),
     Segments(Side),
     Target { side: Side, state: Option<String>, detail: Option<String> },
-    Segment(Pair),
+    Segment(Box<Pair>),
     Note,
     Group,
     Data(String),
@@ -121,12 +116,8 @@ impl XliffReader {
         let version = root.attribute("version").unwrap_or_default();
         Ok(XliffReader {
             second: version.starts_with('2'),
-            languages: Languages {
-                source: root.attribute("srcLang").map(str::to_owned),
-                target: root.attribute("trgLang").map(str::to_owned),
-            },
-            wanted_source: options.source_language.clone(),
-            wanted_targets: options.target_languages.clone(),
+            languages: ["srcLang", "trgLang"].map(|name| root.attribute(name).map(str::to_owned)),
+            wanted: Languages::new(options),
             translate: vec![true],
             original: None,
             units: 0,
@@ -178,8 +169,8 @@ impl XliffReader {
                         *original = None;
                         let mut translate = inherited;
                         _ = attributes(&element, |name, value| match name {
-                            "source-language" if !second => languages.source = Some(value.into_owned()),
-                            "target-language" if !second => languages.target = Some(value.into_owned()),
+                            "source-language" if !second => languages[0] = Some(value.into_owned()),
+                            "target-language" if !second => languages[1] = Some(value.into_owned()),
                             "original" if !value.is_empty() => *original = Some(value.into_owned()),
                             "translate" => translate = value != "no",
                             _ => {}
@@ -245,7 +236,7 @@ impl XliffReader {
                 Child::Segment(mut pair) if !in_segment => {
                     pair.line = self.xml.line_of_tag();
                     in_segment = true;
-                    unit.push_part(|unit| &mut unit.pairs, pair);
+                    unit.push_part(|unit| &mut unit.pairs, *pair);
                 }
                 Child::Segment(_) | Child::Other => self.xml.skip()?,
                 Child::Note => {
@@ -308,7 +299,7 @@ impl XliffReader {
                     _ => {}
                 });
                 unit.keep(outcome);
-                Child::Segment(pair)
+                Child::Segment(Box::new(pair))
             }
             (_, Some("note")) => Child::Note,
             (true, Some("notes" | "originalData")) => Child::Group,
@@ -511,8 +502,8 @@ impl XliffReader {
         let shown = EntryRef {
             source: &source_segment.text,
             target: &target_segment.text,
-            source_language: source.language.as_deref().or(self.languages.source.as_deref()),
-            target_language: target.language.as_deref().or(self.languages.target.as_deref()),
+            source_language: source.language.as_deref().or(self.languages[0].as_deref()),
+            target_language: target.language.as_deref().or(self.languages[1].as_deref()),
             source_id: unit.name.as_deref().or(unit.id.as_deref()),
             notes: notes.as_deref(),
             metadata: metadata.as_deref(),
@@ -521,39 +512,11 @@ impl XliffReader {
         let rest = unit.rest.as_deref().filter(|_| unit.pairs.len() == 1);
         let exact = rest.map(|rest| Exact::new(rest, &shown, key, Times::default())).unwrap_or_default();
         let mut entry = exact.entry(shown);
-        match self.admit(&mut entry) {
-            Ok(()) => sink.offer(entry, *line, unit.id.as_deref()),
-            Err((code, message)) => {
-                sink.skip(Problem { line: *line, unit: unit.id.clone(), code, message });
-            }
+        if self.wanted.admit(&mut entry) {
+            sink.offer(entry, *line, unit.id.as_deref());
         }
         let others = [entry.domain, entry.namespace, entry.source_id, entry.notes, entry.metadata];
         others.into_iter().flatten().map(str::len).sum()
-    }
-
-    /// Refuses an entry in other languages than those that are wanted. One that does not say which it is in is in those.
-    fn admit<'a>(&'a self, entry: &mut EntryRef<'a>) -> std::result::Result<(), Fault> {
-        let wanted_target =
-            if let [only] = self.wanted_targets.as_slice() { Some(only.as_str()) } else { None };
-        entry.source_language = entry.source_language.or(self.wanted_source.as_deref());
-        entry.target_language = entry.target_language.or(wanted_target);
-        let is_in = |tag: Option<&str>, range: &str| tag.is_some_and(|tag| language::is_in(tag, range));
-        let unwanted = |code, what: &str, tag: Option<&str>, wanted: &str| {
-            Err((
-                code,
-                format!("its {what} is in {}, not in {wanted}", shorten(&tag.unwrap_or("no language"))),
-            ))
-        };
-        if let Some(wanted) =
-            self.wanted_source.as_deref().filter(|range| !is_in(entry.source_language, range))
-        {
-            return unwanted("missing_source", "source", entry.source_language, wanted);
-        }
-        let targets = &self.wanted_targets;
-        if !targets.is_empty() && !targets.iter().any(|range| is_in(entry.target_language, range)) {
-            return unwanted("missing_target", "target", entry.target_language, &targets.join(" or "));
-        }
-        Ok(())
     }
 }
 
