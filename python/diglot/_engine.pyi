@@ -255,6 +255,23 @@ class Memory:
     """A translation memory."""
 
     def __new__(cls) -> Memory: ...
+    @staticmethod
+    def open(
+        path: str | PathLike[str],
+        flag: CancelFlag | None = None,
+        signal: Signal | None = None,
+    ) -> tuple[Memory, bytes]:
+        """The memory that `Snapshot.save` wrote to a file, and the tag; read without the GIL.
+
+        Whatever the file holds, what is opened can be searched and changed. What is wrong with a
+        file by accident is found; what was made on purpose to deceive is not.
+
+        Raises:
+            SnapshotError: The file is not a whole snapshot from a build that makes the same index.
+            OSError: The file cannot be read.
+            AbortedError: `flag` or `signal` was set.
+        """
+
     def __len__(self) -> int: ...
     def add(self, entry: TranslationMemoryEntry, flag: CancelFlag | None = None) -> int:
         """Adds an entry, and returns its id. `flag` is committed to before."""
@@ -345,6 +362,23 @@ class Snapshot:
     @property
     def next_id(self) -> int:
         """The id that the next entry gets: one more than the highest so far."""
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        tag: bytes,
+        flag: CancelFlag | None = None,
+        signal: Signal | None = None,
+    ) -> None:
+        """Writes this state to a file, with a tag of the caller's; without the GIL, while the
+        memory is searched and changed.
+
+        The file is there as a whole and on the disk or, after an error or a crash, as it was.
+
+        Raises:
+            OSError: The file cannot be written.
+            AbortedError: `flag` or `signal` was set.
+        """
 
     def search(
         self,

@@ -18,6 +18,7 @@ programs can tell errors apart without reading messages:
 | `inconsistent_fields` | `InvalidValueError` | fields of a record that do not agree |
 | `invalid_format` | `FormatError` | a file that does not hold what it should |
 | `missing_package` | `MissingPackageError` | a package of an extra that is not installed |
+| `unusable_snapshot` | `SnapshotError` | a snapshot file that is damaged, foreign, or from another version |
 | `aborted` | `AbortedError` | an operation whose `signal` was set; nothing was changed |
 | `store_busy` | `StoreBusyError` | another process kept the database of a store for too long |
 | `store_full` | `StoreError` | a disk, or a quota, that has no room for a change |
@@ -38,6 +39,7 @@ __all__ = [
     "InvalidTypeError",
     "InvalidValueError",
     "MissingPackageError",
+    "SnapshotError",
     "StoreBusyError",
     "StoreDamagedError",
     "StoreError",
@@ -140,6 +142,23 @@ class MissingPackageError(DiglotError, ModuleNotFoundError):
     def __init__(self, message: str, *, name: str | None = None) -> None:
         super().__init__(message)
         self.name = name
+
+
+class SnapshotError(DiglotError):
+    """A snapshot file cannot be used: it is damaged, or was not written by a version of diglot that
+    makes the same index. The memory has to be built from its source again.
+
+    Attributes:
+        path: The file, as it was given.
+    """
+
+    code = "unusable_snapshot"
+
+    path: str | None = None
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class AbortedError(DiglotError):

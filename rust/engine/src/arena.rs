@@ -1,6 +1,7 @@
 //! Many strings in one allocation.
 
 use crate::hash;
+use crate::image::{self, Reader, Writer, check};
 
 /// Strings end to end, numbered from 0; at most 4 GiB in all.
 #[derive(Default)]
@@ -74,6 +75,20 @@ impl Arena {
         self.ends.shrink_to_fit();
     }
 
+    pub(crate) fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        to.column(self.text.as_bytes())?;
+        to.column(&self.ends)
+    }
+
+    pub(crate) fn read(from: &mut Reader<'_>) -> image::Result<Arena> {
+        let text = from.text()?;
+        let ends: Vec<u32> = from.column()?;
+        let last = ends.last().map_or(0, |end| *end as usize);
+        let ends_are = ends.is_sorted() && ends.iter().all(|end| text.is_char_boundary(*end as usize));
+        check(ends_are && last == text.len(), "a text does not end where it says")?;
+        Ok(Arena { text, ends })
+    }
+
     /// Bytes in use.
     pub(crate) fn bytes(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * size_of::<u32>()
@@ -131,6 +146,21 @@ impl HashIndex {
         self.slots[at] = slot;
     }
 
+    pub(crate) fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        to.column(&self.slots)
+    }
+
+    /// The index of so many numbers.
+    pub(crate) fn read(from: &mut Reader<'_>, numbers: usize) -> image::Result<HashIndex> {
+        let slots: Vec<u32> = from.column()?;
+        let len = slots.iter().filter(|slot| **slot != 0).count();
+        // A free slot is where a search ends.
+        let has_room = len < slots.len() && slots.len().is_power_of_two() || slots.is_empty();
+        let leads = slots.iter().all(|slot| *slot as usize <= numbers);
+        check(has_room && leads, "a hash table leads nowhere")?;
+        Ok(HashIndex { slots, len })
+    }
+
     /// Bytes in use.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u32>()
@@ -147,6 +177,7 @@ pub(crate) struct Interner {
 impl Interner {
     /// The number of a string, new if need be.
     pub(crate) fn intern(&mut self, text: &str) -> u32 {
+        debug_assert!(self.index.len == self.strings.len(), "it is not frozen");
         let hash = hash::bytes(text.as_bytes());
         if let Some(number) = self.index.find(hash, |number| self.strings.get(number) == text) {
             return number;
@@ -176,9 +207,29 @@ impl Interner {
         self.strings.text_len()
     }
 
-    /// Gives back room that is not used.
-    pub(crate) fn shrink(&mut self) {
+    /// Gives back what only finds strings; from now on they can only be had by number.
+    pub(crate) fn freeze(&mut self) {
         self.strings.shrink();
+        self.index = HashIndex::default();
+    }
+
+    pub(crate) fn write_frozen(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        self.strings.write(to)
+    }
+
+    pub(crate) fn read_frozen(from: &mut Reader<'_>) -> image::Result<Interner> {
+        Ok(Interner { strings: Arena::read(from)?, index: HashIndex::default() })
+    }
+
+    pub(crate) fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        self.strings.write(to)?;
+        self.index.write(to)
+    }
+
+    pub(crate) fn read(from: &mut Reader<'_>) -> image::Result<Interner> {
+        let strings = Arena::read(from)?;
+        let index = HashIndex::read(from, strings.len())?;
+        Ok(Interner { strings, index })
     }
 
     /// Bytes in use.

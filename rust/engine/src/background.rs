@@ -10,9 +10,10 @@ use std::thread;
 
 use crate::arena::Arena;
 use crate::control::Control;
-use crate::memory::{LivePart, SealedPart, Shared, Snapshot, Writer};
+use crate::gather::{self, Part};
+use crate::memory::{SealedPart, Shared, Snapshot, Writer};
 use crate::removed::Removed;
-use crate::segment::{Segment, SegmentBuilder};
+use crate::segment::Segment;
 
 /// As many segments of one tier become one of the next.
 const FAN_IN: usize = 4;
@@ -62,7 +63,7 @@ fn seal(shared: &Arc<Shared>) -> bool {
         return false;
     }
     let parts: Vec<Part<'_>> = snapshot.lives[..full].iter().map(Part::Live).collect();
-    let Some(segment) = build(&parts, shared) else { return false };
+    let Some(segment) = gather(&parts, shared) else { return false };
     let mut writer = shared.lock();
     let now = shared.snapshot.load();
     let mut sealed = Vec::clone(&now.sealed);
@@ -87,7 +88,7 @@ fn merge(shared: &Arc<Shared>) -> bool {
     let snapshot = shared.snapshot.load_full();
     let Some(numbers) = to_merge(&snapshot) else { return false };
     let parts: Vec<Part<'_>> = numbers.iter().map(|number| Part::Sealed(&snapshot.sealed[*number])).collect();
-    let Some(segment) = build(&parts, shared) else { return false };
+    let Some(segment) = gather(&parts, shared) else { return false };
     let _writer = shared.lock();
     let now = shared.snapshot.load();
     let mut sealed = Vec::with_capacity(now.sealed.len());
@@ -144,47 +145,8 @@ fn to_merge(snapshot: &Snapshot) -> Option<Vec<usize>> {
     })
 }
 
-#[derive(Clone, Copy)]
-enum Part<'a> {
-    Live(&'a LivePart),
-    Sealed(&'a SealedPart),
-}
-
-/// One segment with all entries of some parts; `Some(None)` where all were removed, `None` where the memory is gone.
-fn build(parts: &[Part<'_>], shared: &Shared) -> Option<Option<Segment>> {
+/// As [`gather::gather`]; `None` where the memory is gone.
+fn gather(parts: &[Part<'_>], shared: &Shared) -> Option<Option<Segment>> {
     let closed = || shared.writer.try_lock().is_ok_and(|writer| writer.closed);
-    let control = Control::new(&closed);
-    let mut order: Vec<(u64, u32, u32)> = Vec::new();
-    for (number, part) in (0..).zip(parts) {
-        match part {
-            Part::Live(part) => order.extend(part.entries().map(|(at, entry)| (entry.id, number, at as u32))),
-            Part::Sealed(part) => order.extend(
-                (0..)
-                    .zip(part.segment.ids())
-                    .filter(|(at, _)| !part.removed.contains(*at))
-                    .map(|(at, id)| (*id, number, at)),
-            ),
-        }
-    }
-    if order.is_empty() {
-        return Some(None);
-    }
-    order.sort_unstable();
-    let mut builder = SegmentBuilder::default();
-    for (count, (id, number, at)) in order.into_iter().enumerate() {
-        if count % 4096 == 0 {
-            control.check().ok()?;
-        }
-        match parts[number as usize] {
-            Part::Live(part) => {
-                let entry = part.live.get(at as usize);
-                builder.push(id, &entry.entry(), &entry.normalized);
-            }
-            Part::Sealed(part) => {
-                let segment = &part.segment;
-                builder.push(id, &segment.entry(at), segment.text(segment.row_of()[at as usize]));
-            }
-        }
-    }
-    Some(Some(builder.finish(control).ok()?))
+    gather::gather(parts, Control::new(&closed)).ok()
 }

@@ -3,6 +3,7 @@
 use crate::arena::{HashIndex, Interner};
 use crate::entry::{EntryRef, Filter};
 use crate::hash;
+use crate::image::{self, Reader, Writer, check};
 use crate::postings::{BLOCK, CHUNK, CHUNKS, Line};
 
 /// How many fields a filter can test.
@@ -53,6 +54,24 @@ impl Values {
 
     pub(crate) fn get(&self, number: u32) -> &str {
         self.given.get(number)
+    }
+
+    fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        self.given.write_frozen(to)?;
+        self.comparable.write(to)?;
+        to.column(&self.class)
+    }
+
+    fn read(from: &mut Reader<'_>) -> image::Result<Values> {
+        let values = Values {
+            given: Interner::read_frozen(from)?,
+            comparable: Interner::read(from)?,
+            class: from.column()?,
+        };
+        let classes = values.comparable.len();
+        let leads = values.class.iter().all(|class| (*class as usize) < classes);
+        check(leads && values.class.len() == values.given.len(), "a value of a filter leads nowhere")?;
+        Ok(values)
     }
 
     fn bytes(&self) -> usize {
@@ -127,6 +146,37 @@ impl Profiles {
         }
     }
 
+    /// How many combinations there are.
+    pub(crate) fn len(&self) -> usize {
+        self.profiles.len()
+    }
+
+    /// Gives back what only new combinations need.
+    pub(crate) fn freeze(&mut self) {
+        self.index = HashIndex::default();
+        self.profiles.shrink_to_fit();
+        self.values.iter_mut().for_each(|values| values.given.freeze());
+    }
+
+    pub(crate) fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        self.values.iter().try_for_each(|values| values.write(to))?;
+        to.column(&self.profiles)
+    }
+
+    pub(crate) fn read(from: &mut Reader<'_>) -> image::Result<Profiles> {
+        let mut values: [Values; FIELDS] = Default::default();
+        for values in &mut values {
+            *values = Values::read(from)?;
+        }
+        let profiles: Vec<[u32; FIELDS]> = from.column()?;
+        let leads = profiles.iter().all(|profile| {
+            let mut fields = profile.iter().zip(&values);
+            fields.all(|(value, values)| *value == ABSENT || (*value as usize) < values.given.len())
+        });
+        check(leads, "a combination of values leads nowhere")?;
+        Ok(Profiles { values, profiles, index: HashIndex::default() })
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.values.iter().map(Values::bytes).sum::<usize>()
             + self.index.bytes()
@@ -159,7 +209,7 @@ impl FieldIndex {
         let mut index = FieldIndex { members: Default::default(), lists: Vec::new(), bitmaps: Vec::new() };
         for field in 0..FIELDS {
             let classes: Vec<u32> =
-                (0..profiles.profiles.len() as u32).map(|profile| profiles.class(profile, field)).collect();
+                (0..profiles.len() as u32).map(|profile| profiles.class(profile, field)).collect();
             let mut counts = vec![0usize; profiles.classes(field)];
             for profile in profile_of {
                 if let Some(count) = counts.get_mut(classes[*profile as usize] as usize) {

@@ -17,7 +17,7 @@
 //!   is there already.
 //! - `scan` goes through all entries.
 //! - `memory` puts them together, `background` turns live parts into segments
-//!   and merges segments.
+//!   and merges segments, by `gather`; [`image`] keeps them in files.
 
 mod arena;
 mod background;
@@ -28,7 +28,9 @@ mod entry;
 mod error;
 mod features;
 mod fields;
+mod gather;
 mod hash;
+pub mod image;
 mod kernel;
 mod live;
 mod memory;

@@ -288,6 +288,12 @@ impl Snapshot {
         Snapshot { sealed: Arc::new(sealed), lives, ..*self }
     }
 
+    /// A state without live entries, whose next id is one that no entry has or had.
+    pub(crate) fn of_segments(sealed: Vec<SealedPart>, next_id: EntryId) -> Snapshot {
+        let len = sealed.iter().map(|part| part.segment.len() - part.removed.len()).sum();
+        Snapshot { sealed: Arc::new(sealed), len, next_id, ..Snapshot::empty() }
+    }
+
     /// What a change starts from.
     fn to_change(&self) -> Snapshot {
         let Snapshot { sealed, lives, len, next_id, changes, edits } = self;
@@ -557,13 +563,18 @@ impl Drop for Memory {
 impl Memory {
     /// An empty memory.
     pub fn new() -> Memory {
-        Memory {
-            shared: Arc::new(Shared {
-                snapshot: ArcSwap::from_pointee(Snapshot::empty()),
-                writer: Mutex::default(),
-                progress: Condvar::new(),
-            }),
-        }
+        Memory::with(Snapshot::empty())
+    }
+
+    /// A memory with a state.
+    pub(crate) fn with(snapshot: Snapshot) -> Memory {
+        let shared = Arc::new(Shared {
+            snapshot: ArcSwap::from_pointee(snapshot),
+            writer: Mutex::default(),
+            progress: Condvar::new(),
+        });
+        background::start(&shared, &mut shared.lock());
+        Memory { shared }
     }
 
     /// The state right now; later changes do not touch it.

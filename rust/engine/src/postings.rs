@@ -10,9 +10,12 @@
 
 use std::mem::size_of;
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::control::{Control, Pace};
 use crate::error::Result;
 use crate::features::dice;
+use crate::image::{self, Reader, Writer, check};
 use crate::parallel;
 
 /// Rows in a block: what the counters of a pass cover, sized to stay in the L1 cache.
@@ -25,7 +28,7 @@ pub(crate) const CHUNKS: usize = BLOCK / CHUNK;
 pub(crate) const DENSE: usize = BLOCK / 32;
 
 /// 512 rows of a bitmap, one cache line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Line(pub(crate) [u64; 8]);
 
@@ -46,7 +49,8 @@ pub(crate) enum Rows<'a> {
     Dense(&'a [Line; CHUNKS]),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
 struct Head {
     key: u32,
     /// Where the feature's header starts, in words of `data`.
@@ -203,6 +207,11 @@ impl Postings {
         data.shrink_to_fit();
         bitmaps.shrink_to_fit();
 
+        Ok(Postings::assemble(sizes, heads, data, bitmaps))
+    }
+
+    /// Adds what can be told from the rest.
+    fn assemble(sizes: Vec<u32>, heads: Vec<Head>, data: Vec<u16>, bitmaps: Vec<[Line; CHUNKS]>) -> Postings {
         // About four heads to a bucket: half a cache line.
         let bits = (heads.len() / 4).next_power_of_two().trailing_zeros().clamp(1, 26);
         let bucket_shift = 32 - bits;
@@ -216,7 +225,27 @@ impl Postings {
         let chunks = sizes.chunks(CHUNK).map(Sizes::of).collect();
         let blocks: Vec<Sizes> = sizes.chunks(BLOCK).map(Sizes::of).collect();
         debug_assert!(blocks.is_sorted_by(|a, b| a.most <= b.least));
-        Ok(Postings { sizes, chunks, blocks, buckets, bucket_shift, heads, data, bitmaps })
+        Postings { sizes, chunks, blocks, buckets, bucket_shift, heads, data, bitmaps }
+    }
+
+    pub(crate) fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        to.column(&self.sizes)?;
+        to.column(&self.heads)?;
+        to.column(&self.data)?;
+        to.column(&self.bitmaps)
+    }
+
+    pub(crate) fn read(from: &mut Reader<'_>) -> image::Result<Postings> {
+        let sizes: Vec<u32> = from.column()?;
+        let (heads, data, bitmaps) = (from.column()?, from.column()?, from.column()?);
+        let of_block = |block: &[u32]| {
+            (block.iter().copied().min().unwrap_or(0), block.iter().copied().max().unwrap_or(0))
+        };
+        let blocks: Vec<(u32, u32)> = sizes.chunks(BLOCK).map(of_block).collect();
+        let ascend = blocks.is_sorted_by(|(_, most), (least, _)| most <= least);
+        check(ascend && sizes.len() <= MAX_ROWS, "rows of an index are out of order")?;
+        Stored { rows: sizes.len(), heads: &heads, data: &data, bitmaps: &bitmaps }.check(from.control())?;
+        Ok(Postings::assemble(sizes, heads, data, bitmaps))
     }
 
     /// How many rows there are.
@@ -420,5 +449,74 @@ impl Sorter {
             lists.offsets.extend(list.iter().map(|pair| *pair as u16));
         }
         Ok(lists)
+    }
+}
+
+/// What was read of an index, before it is known that a search can follow it.
+struct Stored<'a> {
+    rows: usize,
+    heads: &'a [Head],
+    data: &'a [u16],
+    bitmaps: &'a [[Line; CHUNKS]],
+}
+
+impl Stored<'_> {
+    /// Fails unless the data is one header with its offsets after the other, one for each head, and every row exists.
+    fn check(&self, control: Control<'_>) -> image::Result<()> {
+        /// Heads to check between two polls.
+        const HEADS: usize = 1 << 14;
+        let Stored { heads, data, .. } = *self;
+        check(data.len() <= u32::MAX as usize, "an index is too large")?;
+        check(heads.is_sorted_by(|a, b| a.key < b.key), "features of an index are out of order")?;
+        let start = |number: usize| heads.get(number).map_or(data.len(), |head| head.at as usize);
+        check(start(0) == 0, "an index has data of no feature")?;
+        parallel::map(
+            heads.len().div_ceil(HEADS),
+            || (),
+            |(), some| {
+                control.check()?;
+                let numbers = some * HEADS..heads.len().min((some + 1) * HEADS);
+                for number in numbers {
+                    let lists = data.get(start(number)..start(number + 1));
+                    let leads = lists.and_then(|lists| self.follow(lists)).is_some();
+                    check(leads, "a feature of an index leads nowhere")?;
+                }
+                Ok::<_, image::Error>(())
+            },
+        )?;
+        Ok(())
+    }
+
+    /// `None` unless the words are a header and its offsets, and no more.
+    fn follow(&self, words: &[u16]) -> Option<()> {
+        let must = |holds: bool| holds.then_some(());
+        let (&first, mut words) = words.split_first()?;
+        let mut bitmap = 0;
+        if first & HAS_DENSE != 0 {
+            let ([low, high], rest) = words.split_first_chunk()?;
+            bitmap = usize::from(*low) | usize::from(*high) << 16;
+            words = rest;
+        }
+        let (runs, mut offsets) = words.split_at_checked(2 * usize::from(first & !HAS_DENSE))?;
+        let mut next_block = 0;
+        for [block, len] in runs.as_chunks().0 {
+            let (block, len) = (usize::from(*block), usize::from(*len));
+            let rows = self.rows.saturating_sub(block * BLOCK).min(BLOCK);
+            must(block >= next_block && (1..=rows).contains(&len))?;
+            next_block = block + 1;
+            if len > DENSE {
+                let words: &[u64] = bytemuck::cast_slice(self.bitmaps.get(bitmap)?);
+                bitmap += 1;
+                let (_, beyond) = words.split_at(rows / 64);
+                if let [partial, beyond @ ..] = beyond {
+                    must(partial >> (rows % 64) == 0 && beyond.iter().all(|word| *word == 0))?;
+                }
+            } else {
+                let (run, rest) = offsets.split_at_checked(len)?;
+                offsets = rest;
+                must(run.is_sorted_by(|a, b| a < b) && usize::from(run[len - 1]) < rows)?;
+            }
+        }
+        must(offsets.is_empty())
     }
 }

@@ -38,6 +38,11 @@ impl Removed {
         new
     }
 
+    /// The places in the set, ascending.
+    pub(crate) fn places(&self) -> Vec<u32> {
+        (0..(self.chunks.len() * CHUNK) as u32).filter(|at| self.contains(*at)).collect()
+    }
+
     /// How many places are in the set.
     pub(crate) fn len(&self) -> usize {
         self.len

@@ -2,11 +2,12 @@
 
 use crate::arena::{Arena, HashIndex, Interner};
 use crate::control::{Control, Pace};
-use crate::entry::{EntryId, EntryRef};
+use crate::entry::{EntryId, EntryRef, MOST_ID};
 use crate::error::Result;
 use crate::features::{Features, Kind, trigram_count};
 use crate::fields::{ABSENT, FieldIndex, Profiles};
 use crate::hash;
+use crate::image::{self, Reader, Writer, check};
 use crate::postings::{BLOCK, MAX_ROWS, Postings};
 use crate::text;
 
@@ -41,6 +42,23 @@ impl Extras {
             }),
             Err(_) => [None; 3],
         }
+    }
+
+    fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        to.column(&self.entries)?;
+        to.column(&self.present)?;
+        self.texts.write(to)
+    }
+
+    /// Those of so many entries.
+    fn read(from: &mut Reader<'_>, len: usize) -> image::Result<Extras> {
+        let extras = Extras { entries: from.column()?, present: from.column()?, texts: Arena::read(from)? };
+        let (entries, texts) = (extras.entries.len(), extras.texts.len());
+        let fit = extras.present.len() == entries && Some(texts) == entries.checked_mul(3);
+        let ascend = extras.entries.is_sorted_by(|a, b| a < b);
+        let lead = extras.entries.last().is_none_or(|last| (*last as usize) < len);
+        check(fit && ascend && lead, "texts of entries lead nowhere")?;
+        Ok(extras)
     }
 
     fn bytes(&self) -> usize {
@@ -85,6 +103,51 @@ impl Entries {
         }
     }
 
+    fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        to.column(&self.ids)?;
+        to.column(&self.row_of)?;
+        to.column(&self.source_of)?;
+        self.sources.write(to)?;
+        self.targets.write(to)?;
+        to.column(&self.profile_of)?;
+        self.profiles.write(to)?;
+        to.column(&self.source_id_of)?;
+        self.source_ids.write_frozen(to)?;
+        self.extras.write(to)
+    }
+
+    fn read(from: &mut Reader<'_>) -> image::Result<Entries> {
+        let ids: Vec<EntryId> = from.column()?;
+        let len = ids.len();
+        let entries = Entries {
+            ids,
+            row_of: from.column()?,
+            source_of: from.column()?,
+            sources: Arena::read(from)?,
+            targets: Arena::read(from)?,
+            profile_of: from.column()?,
+            profiles: Profiles::read(from)?,
+            source_id_of: from.column()?,
+            source_ids: Interner::read_frozen(from)?,
+            extras: Extras::read(from, len)?,
+        };
+        let ids = &entries.ids;
+        let ids_fit = ids.is_sorted_by(|a, b| a < b) && ids.last().is_none_or(|last| *last <= MOST_ID);
+        check(ids_fit && len < ABSENT as usize, "ids of entries are out of order")?;
+        let below = |column: &[u32], most: usize| {
+            column.len() == len && column.iter().copied().max().is_none_or(|number| (number as usize) < most)
+        };
+        let source_ids = entries.source_ids.len();
+        let lead = below(&entries.source_of, entries.sources.len())
+            && below(&entries.profile_of, entries.profiles.len())
+            && entries.row_of.len() == len
+            && entries.targets.len() == len
+            && entries.source_id_of.len() == len
+            && entries.source_id_of.iter().all(|id| *id == ABSENT || (*id as usize) < source_ids);
+        check(lead, "entries lead nowhere")?;
+        Ok(entries)
+    }
+
     /// Bytes of the fixed-size columns.
     fn column_bytes(&self) -> usize {
         self.ids.capacity() * size_of::<EntryId>()
@@ -96,6 +159,39 @@ impl Entries {
     }
 }
 
+/// The entries of each row.
+struct RowTables {
+    /// For each row where its entries start in `entries`, which has them in insertion order.
+    starts: Vec<u32>,
+    entries: Vec<u32>,
+    /// The first entry of each row, once more: ties are decided by it, in thousands.
+    first: Vec<u32>,
+}
+
+impl RowTables {
+    /// From the row of each entry.
+    fn new(row_of: &[u32], rows: usize) -> RowTables {
+        let mut starts = vec![0u32; rows + 1];
+        row_of.iter().for_each(|row| starts[*row as usize + 1] += 1);
+        for row in 0..rows {
+            starts[row + 1] += starts[row];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![0u32; row_of.len()];
+        for (entry, row) in row_of.iter().enumerate() {
+            let place = &mut next[*row as usize];
+            entries[*place as usize] = entry as u32;
+            *place += 1;
+        }
+        let first = starts[..rows].iter().map(|start| entries.get(*start as usize).copied().unwrap_or(0));
+        RowTables { first: first.collect(), starts, entries }
+    }
+
+    fn of(&self, row: u32) -> &[u32] {
+        &self.entries[self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize]
+    }
+}
+
 /// See the module.
 pub(crate) struct Segment {
     entries: Entries,
@@ -103,11 +199,7 @@ pub(crate) struct Segment {
     texts: Arena,
     /// Finds rows by their text.
     row_index: HashIndex,
-    /// For each row where its entries start in `row_entries`, which has them in insertion order.
-    row_starts: Vec<u32>,
-    row_entries: Vec<u32>,
-    /// The first entry of each row, once more: ties are decided by it, in thousands.
-    row_first: Vec<u32>,
+    row_tables: RowTables,
     pub(crate) trigrams: Postings,
     /// Over the rows that have tokens, by ascending number of those.
     pub(crate) tokens: Postings,
@@ -146,13 +238,13 @@ impl Segment {
     /// The entries of a row, in insertion order.
     #[inline]
     pub(crate) fn row_entries(&self, row: u32) -> &[u32] {
-        &self.row_entries[self.row_starts[row as usize] as usize..self.row_starts[row as usize + 1] as usize]
+        self.row_tables.of(row)
     }
 
     /// The first entry of a row, removed ones included.
     #[inline]
     pub(crate) fn row_first(&self, row: u32) -> u32 {
-        self.row_first[row as usize]
+        self.row_tables.first[row as usize]
     }
 
     /// The ids of all entries, ascending.
@@ -201,6 +293,34 @@ impl Segment {
         self.entries.ids.iter_mut().for_each(change);
     }
 
+    pub(crate) fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {
+        self.entries.write(to)?;
+        self.texts.write(to)?;
+        self.row_index.write(to)?;
+        self.trigrams.write(to)?;
+        self.tokens.write(to)?;
+        to.column(&self.token_rows)
+    }
+
+    pub(crate) fn read(from: &mut Reader<'_>) -> image::Result<Segment> {
+        let entries = Entries::read(from)?;
+        let texts = Arena::read(from)?;
+        let rows = texts.len();
+        let leads = entries.row_of.iter().copied().max().is_none_or(|row| (row as usize) < rows);
+        check(leads, "entries lead nowhere")?;
+        let row_index = HashIndex::read(from, rows)?;
+        let trigrams = Postings::read(from)?;
+        let tokens = Postings::read(from)?;
+        let token_rows: Vec<u32> = from.column()?;
+        let leads = token_rows.iter().copied().max().is_none_or(|row| (row as usize) < rows);
+        let fit = trigrams.len() == rows && tokens.len() == token_rows.len();
+        check(leads && fit, "rows of an index lead nowhere")?;
+        let row_tables = RowTables::new(&entries.row_of, rows);
+        check(row_tables.starts.is_sorted_by(|a, b| a < b), "a row has no entries")?;
+        let fields = FieldIndex::build(&entries.profiles, &entries.profile_of, &entries.row_of, rows);
+        Ok(Segment { entries, texts, row_index, row_tables, trigrams, tokens, token_rows, fields })
+    }
+
     /// Bytes of the largest arena.
     pub(crate) fn largest_arena(&self) -> usize {
         let Entries { sources, targets, source_ids, extras, .. } = &self.entries;
@@ -223,8 +343,8 @@ impl Segment {
         bytes.trigram_index += self.trigrams.bytes();
         bytes.token_index += self.tokens.bytes() + columns(&[&self.token_rows]);
         bytes.normalized_texts += self.texts.bytes();
-        bytes.row_tables +=
-            self.row_index.bytes() + columns(&[&self.row_starts, &self.row_entries, &self.row_first]);
+        let RowTables { starts, entries, first } = &self.row_tables;
+        bytes.row_tables += self.row_index.bytes() + columns(&[starts, entries, first]);
         bytes.sources += self.entries.sources.bytes();
         bytes.targets += self.entries.targets.bytes();
         bytes.entry_columns += self.entries.column_bytes();
@@ -236,8 +356,8 @@ impl Segment {
     pub(crate) fn internal_validate(&self) {
         let rows = self.rows();
         assert!(self.ids().is_sorted_by(|a, b| a < b), "ids ascend");
-        assert_eq!(self.row_starts.len(), rows + 1);
-        assert_eq!(self.row_entries.len(), self.len());
+        assert_eq!(self.row_tables.starts.len(), rows + 1);
+        assert_eq!(self.row_tables.entries.len(), self.len());
         let mut features = Features::default();
         let mut expected = [const { std::collections::BTreeMap::<u32, Vec<u32>>::new() }; 2];
         let mut place_of = vec![None; rows];
@@ -420,7 +540,8 @@ impl SegmentBuilder {
         entries.source_id_of.shrink_to_fit();
         entries.sources.shrink();
         entries.targets.shrink();
-        entries.source_ids.shrink();
+        entries.source_ids.freeze();
+        entries.profiles.freeze();
         entries.extras.texts.shrink();
         control.check()?;
 
@@ -459,8 +580,12 @@ impl SegmentBuilder {
         entries.row_of.shrink_to_fit();
         control.check()?;
 
+<<<<<<< HEAD
         let (row_starts, row_entries) = by_row(&entries.row_of, rows);
         let row_first = row_starts[..rows].iter().map(|start| row_entries[*start as usize]).collect();
+=======
+        let row_tables = RowTables::new(&entries.row_of, rows);
+>>>>>>> 903acba (Save snapshots to files and open them)
 
         let trigrams = Postings::build(
             sizes,
@@ -483,18 +608,7 @@ impl SegmentBuilder {
             control,
         )?;
         let fields = FieldIndex::build(&entries.profiles, &entries.profile_of, &entries.row_of, rows);
-        Ok(Segment {
-            entries,
-            texts,
-            row_index,
-            row_starts,
-            row_entries,
-            row_first,
-            trigrams,
-            tokens,
-            token_rows,
-            fields,
-        })
+        Ok(Segment { entries, texts, row_index, row_tables, trigrams, tokens, token_rows, fields })
     }
 }
 

@@ -97,6 +97,11 @@ static TOKEN_CHARS: LazyLock<Vec<u64>> = LazyLock::new(|| {
     bits
 });
 
+/// The letters and numbers of Unicode as this build has them, a bit for each code point.
+pub(crate) fn token_chars() -> &'static [u64] {
+    &TOKEN_CHARS
+}
+
 #[inline]
 fn is_token_char_in(bits: &[u64], c: char) -> bool {
     bits[c as usize / 64] >> (c as u32 % 64) & 1 == 1

@@ -4,7 +4,12 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
+<<<<<<< HEAD
 use diglot_engine::Error;
+=======
+use diglot_engine::jsonl::FormatError;
+use diglot_engine::{Error, image};
+>>>>>>> 903acba (Save snapshots to files and open them)
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -126,7 +131,23 @@ pub(crate) fn format(py: Python<'_>, path: &Path, line: u64, field: Option<&str>
     make().map_or_else(|failure| failure, PyErr::from_value)
 }
 
-/// A file cannot be read.
+/// A snapshot file was not written or read.
+pub(crate) fn image(py: Python<'_>, path: &Path, failure: image::Error) -> PyErr {
+    let why = match failure {
+        image::Error::Io(failure) => return io(py, path, failure),
+        image::Error::Aborted => return engine(py, &Error::Aborted, At::Single),
+        image::Error::Unusable(why) => why,
+    };
+    let make = || {
+        let details = PyDict::new(py);
+        details.set_item("path", path.as_os_str())?;
+        let message = format!("{} cannot be used: {why}", path.display());
+        py.import("diglot.errors")?.getattr("SnapshotError")?.call((message,), Some(&details))
+    };
+    make().map_or_else(|failure| failure, PyErr::from_value)
+}
+
+/// A file cannot be read or written.
 pub(crate) fn io(py: Python<'_>, path: &Path, failure: io::Error) -> PyErr {
     let Some(number) = failure.raw_os_error() else { return failure.into() };
     // Given all three, OSError makes itself a FileNotFoundError and the like.

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use diglot_engine::{Control, EntryId, Error, Filter, SearchOptions};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::batch::{Batch, Ids, Queries};
 use crate::control::{CancelFlag, detached};
@@ -67,6 +68,21 @@ impl Memory {
     #[new]
     fn new() -> Memory {
         Memory::default()
+    }
+
+    /// The memory that `Snapshot.save` wrote to a file, and the tag.
+    #[staticmethod]
+    #[pyo3(signature = (path, flag=None, signal=None))]
+    fn open<'py>(
+        py: Python<'py>,
+        path: PathBuf,
+        flag: Option<&CancelFlag>,
+        signal: Option<Py<PyAny>>,
+    ) -> PyResult<(Memory, Bound<'py, PyBytes>)> {
+        let opened =
+            detached(py, flag, signal.as_ref(), |control| Ok(diglot_engine::Memory::open(&path, control)))?;
+        let (memory, tag) = opened.map_err(|failure| errors::image(py, &path, failure))?;
+        Ok((Memory(memory), PyBytes::new(py, &tag)))
     }
 
     fn __len__(&self) -> usize {
@@ -264,6 +280,20 @@ impl Snapshot {
     #[getter]
     fn next_id(&self) -> EntryId {
         self.0.next_id()
+    }
+
+    /// Writes this state to a file, in one step, with a tag of the caller's.
+    #[pyo3(signature = (path, tag, flag=None, signal=None))]
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        tag: &[u8],
+        flag: Option<&CancelFlag>,
+        signal: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let saved = detached(py, flag, signal.as_ref(), |control| Ok(self.0.save(&path, tag, control)))?;
+        saved.map_err(|failure| errors::image(py, &path, failure))
     }
 
     /// As `Memory.search`, in this state.
