@@ -10,6 +10,7 @@ from diglot.errors import (
     InvalidTypeError,
     InvalidValueError,
     MissingPackageError,
+    SnapshotError,
     UnknownEntryError,
     UnknownRecordError,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "MemoryStats",
     "MissingPackageError",
     "Signal",
+    "SnapshotError",
     "TranslationMemory",
     "TranslationMemoryEntry",
     "TranslationMemoryHit",

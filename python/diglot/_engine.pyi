@@ -367,13 +367,15 @@ class Snapshot:
         self,
         path: str | PathLike[str],
         tag: bytes,
+        like: str | PathLike[str] | None = None,
         flag: CancelFlag | None = None,
         signal: Signal | None = None,
     ) -> None:
         """Writes this state to a file, with a tag of the caller's; without the GIL, while the
         memory is searched and changed.
 
-        The file is there as a whole and on the disk or, after an error or a crash, as it was.
+        The file is there as a whole and on the disk or, after an error or a crash, as it was. It
+        gets the permissions of the file `like`, if one is given.
 
         Raises:
             OSError: The file cannot be written.

@@ -207,6 +207,11 @@ impl Interner {
         self.strings.text_len()
     }
 
+    /// Gives back room that is not used.
+    pub(crate) fn shrink(&mut self) {
+        self.strings.shrink();
+    }
+
     /// Gives back what only finds strings; from now on they can only be had by number.
     pub(crate) fn freeze(&mut self) {
         self.strings.shrink();

@@ -155,7 +155,11 @@ impl Profiles {
     pub(crate) fn freeze(&mut self) {
         self.index = HashIndex::default();
         self.profiles.shrink_to_fit();
-        self.values.iter_mut().for_each(|values| values.given.freeze());
+        for values in &mut self.values {
+            values.given.freeze();
+            values.comparable.shrink();
+            values.class.shrink_to_fit();
+        }
     }
 
     pub(crate) fn write(&self, to: &mut Writer<'_>) -> image::Result<()> {

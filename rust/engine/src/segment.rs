@@ -35,6 +35,12 @@ impl Extras {
         self.present.push(present);
     }
 
+    fn shrink(&mut self) {
+        self.entries.shrink_to_fit();
+        self.present.shrink_to_fit();
+        self.texts.shrink();
+    }
+
     fn get(&self, entry: u32) -> [Option<&str>; 3] {
         match self.entries.binary_search(&entry) {
             Ok(at) => std::array::from_fn(|bit| {
@@ -171,18 +177,7 @@ struct RowTables {
 impl RowTables {
     /// From the row of each entry.
     fn new(row_of: &[u32], rows: usize) -> RowTables {
-        let mut starts = vec![0u32; rows + 1];
-        row_of.iter().for_each(|row| starts[*row as usize + 1] += 1);
-        for row in 0..rows {
-            starts[row + 1] += starts[row];
-        }
-        let mut next = starts.clone();
-        let mut entries = vec![0u32; row_of.len()];
-        for (entry, row) in row_of.iter().enumerate() {
-            let place = &mut next[*row as usize];
-            entries[*place as usize] = entry as u32;
-            *place += 1;
-        }
+        let (starts, entries) = by_row(row_of, rows);
         let first = starts[..rows].iter().map(|start| entries.get(*start as usize).copied().unwrap_or(0));
         RowTables { first: first.collect(), starts, entries }
     }
@@ -542,7 +537,7 @@ impl SegmentBuilder {
         entries.targets.shrink();
         entries.source_ids.freeze();
         entries.profiles.freeze();
-        entries.extras.texts.shrink();
+        entries.extras.shrink();
         control.check()?;
 
         // Rows by size, block by block; within a block, where order is free, those that the same filters let pass
@@ -580,12 +575,7 @@ impl SegmentBuilder {
         entries.row_of.shrink_to_fit();
         control.check()?;
 
-<<<<<<< HEAD
-        let (row_starts, row_entries) = by_row(&entries.row_of, rows);
-        let row_first = row_starts[..rows].iter().map(|start| row_entries[*start as usize]).collect();
-=======
         let row_tables = RowTables::new(&entries.row_of, rows);
->>>>>>> 903acba (Save snapshots to files and open them)
 
         let trigrams = Postings::build(
             sizes,
@@ -598,6 +588,7 @@ impl SegmentBuilder {
             (0..rows as u32).map(|row| count(&texts, row, count_tokens)).collect::<Result<Vec<u32>>>()?;
         control.check()?;
         let mut token_rows: Vec<u32> = (0..rows as u32).filter(|row| counts[*row as usize] > 0).collect();
+        token_rows.shrink_to_fit();
         token_rows.sort_by_key(|row| counts[*row as usize]);
         let sizes = token_rows.iter().map(|row| counts[*row as usize]).collect();
         drop(counts);

@@ -4,12 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
-<<<<<<< HEAD
-use diglot_engine::Error;
-=======
-use diglot_engine::jsonl::FormatError;
 use diglot_engine::{Error, image};
->>>>>>> 903acba (Save snapshots to files and open them)
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};

@@ -283,16 +283,19 @@ impl Snapshot {
     }
 
     /// Writes this state to a file, in one step, with a tag of the caller's.
-    #[pyo3(signature = (path, tag, flag=None, signal=None))]
+    #[pyo3(signature = (path, tag, like=None, flag=None, signal=None))]
     fn save(
         &self,
         py: Python<'_>,
         path: PathBuf,
         tag: &[u8],
+        like: Option<PathBuf>,
         flag: Option<&CancelFlag>,
         signal: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        let saved = detached(py, flag, signal.as_ref(), |control| Ok(self.0.save(&path, tag, control)))?;
+        let saved = detached(py, flag, signal.as_ref(), |control| {
+            Ok(self.0.save(&path, tag, like.as_deref(), control))
+        })?;
         saved.map_err(|failure| errors::image(py, &path, failure))
     }
 

@@ -188,19 +188,40 @@ fn read(from: &mut Reader<'_>) -> Result<Snapshot> {
         places.into_iter().for_each(|at| _ = removed.insert(at));
         sealed.push(SealedPart { segment: Arc::new(segment), removed });
     }
+    check(!has_twice(&sealed), "an entry is there twice")?;
     Ok(Snapshot::of_segments(sealed, next_id))
+}
+
+/// Whether two entries have the same id.
+fn has_twice(sealed: &[SealedPart]) -> bool {
+    let mut ranges: Vec<_> = sealed
+        .iter()
+        .filter_map(|part| Some((*part.segment.ids().first()?, *part.segment.ids().last()?)))
+        .collect();
+    ranges.sort_unstable();
+    // Only where entries were replaced do the ids of segments mingle.
+    if ranges.is_sorted_by(|(_, last), (first, _)| last < first) {
+        return false;
+    }
+    let mut ids = Vec::new();
+    for SealedPart { segment, removed } in sealed {
+        ids.extend((0..).zip(segment.ids()).filter(|(at, _)| !removed.contains(*at)).map(|(_, id)| *id));
+    }
+    ids.sort_unstable();
+    !ids.is_sorted_by(|a, b| a < b)
 }
 
 impl Snapshot {
     /// Writes this state to a file, with a tag of the caller's. The file is there as a whole or, after an error or a
     /// crash, as it was before. Searches and writes go on meanwhile.
     ///
-    /// Files that a crash left behind while the same image was written are removed.
+    /// Files that a crash left behind while the same image was written are removed. Where `like` is given, those who
+    /// may read and write that file may do so with this one, and nobody else.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Aborted`].
-    pub fn save(&self, path: &Path, tag: &[u8], control: Control<'_>) -> Result<()> {
-        replace::replace(path, |file| {
+    pub fn save(&self, path: &Path, tag: &[u8], like: Option<&Path>, control: Control<'_>) -> Result<()> {
+        replace::replace(path, like, |file| {
             let mut writer = Writer::new(file, control)?;
             write(self, &mut writer)?;
             writer.finish(tag)

@@ -1,7 +1,7 @@
 //! Putting a new file in the place of another in one step.
 
-use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -13,14 +13,22 @@ use super::Result;
 const SUFFIX: &str = ".new";
 
 /// Writes a file beside `path` and, when it is on the disk as a whole, gives it that name. After an error there is no
-/// such file.
+/// such file. It gets the permissions of the file `like`.
 ///
 /// A file that is being written is locked: what has such a name and no lock was left behind by a crash and is removed.
-pub(super) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+pub(super) fn replace(
+    path: &Path,
+    like: Option<&Path>,
+    write: impl FnOnce(&mut File) -> Result<()>,
+) -> Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     remove_left_behind(directory, name)?;
-    let mut new = New::create(directory, name)?;
+    let mut new = New::create(directory, name, like.is_some())?;
+    #[cfg(unix)]
+    if let Some(like) = like {
+        new.file.set_permissions(fs::metadata(like)?.permissions())?;
+    }
     write(&mut new.file)?;
     new.file.sync_all()?;
     fs::rename(&new.path, path)?;
@@ -37,13 +45,20 @@ struct New {
 }
 
 impl New {
-    fn create(directory: &Path, name: &std::ffi::OsStr) -> io::Result<New> {
+    /// A file that is `private` can be opened by its owner alone.
+    fn create(directory: &Path, name: &OsStr, private: bool) -> io::Result<New> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if private {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
         loop {
             let mut own = OsString::from(name);
             own.push(format!(".{}-{}{SUFFIX}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
             let path = directory.join(own);
-            match File::create_new(&path) {
+            match options.open(&path) {
                 Ok(file) => {
                     // Some file systems have no locks; then nobody takes the lack of one for a sign.
                     let locked = file.lock();
@@ -69,7 +84,7 @@ impl Drop for New {
 }
 
 /// Removes the files of earlier calls for the same name that were not seen through.
-fn remove_left_behind(directory: &Path, name: &std::ffi::OsStr) -> io::Result<()> {
+fn remove_left_behind(directory: &Path, name: &OsStr) -> io::Result<()> {
     let start = name.as_encoded_bytes();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -79,11 +94,11 @@ fn remove_left_behind(directory: &Path, name: &std::ffi::OsStr) -> io::Result<()
         let ours = middle.is_some_and(|middle| {
             !middle.is_empty() && middle.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-')
         });
-        if ours && let Ok(file) = File::open(entry.path()) {
-            match file.try_lock() {
-                Ok(()) => _ = fs::remove_file(entry.path()),
-                Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
-            }
+        if ours
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            _ = fs::remove_file(entry.path());
         }
     }
     Ok(())

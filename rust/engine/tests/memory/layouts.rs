@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use diglot_engine::{Control, EntryId, Filter, Memory, SearchOptions};
 
+use crate::image;
 use crate::model::{Entry, Model, Scores, options, prepared};
 use crate::texts::{self, Random};
 
@@ -131,7 +132,8 @@ fn every_layout_gives_the_answers_of_every_other() {
         single.iter().for_each(|entry| _ = mixed.add(entry.borrowed()).unwrap());
         rest = others;
     }
-    let memories = [memory, apart, mixed];
+    let opened = image::reopened(&mixed, b"");
+    let memories = [memory, apart, mixed, opened];
     // Twice, as merges may still run the first time.
     for _ in 0..2 {
         for query in queries(random, &model, 20) {

@@ -5,6 +5,7 @@ mod apply;
 mod cancellation;
 mod duplicates;
 mod hostile;
+mod image;
 mod layouts;
 mod model;
 mod operations;

@@ -3,21 +3,47 @@
 use diglot_engine::{Batch, Control, EntryId, Error, Memory};
 use proptest::prelude::*;
 
+use crate::image;
 use crate::model::{Entry, Model, prepared};
 use crate::texts::{self, Random};
 
 /// What is done to a memory. The numbers choose among what is there or seed what is made up.
 #[derive(Clone, Debug)]
 enum Operation {
-    Add { seed: u64 },
-    AddBatch { seed: u64, len: usize },
-    Remove { place: usize },
-    RemoveMany { seed: u64, one_in: usize },
-    RemoveUnknown { place: usize },
-    Replace { place: usize, seed: u64 },
-    Apply { seed: u64, one_in: usize, len: usize },
+    Add {
+        seed: u64,
+    },
+    AddBatch {
+        seed: u64,
+        len: usize,
+    },
+    Remove {
+        place: usize,
+    },
+    RemoveMany {
+        seed: u64,
+        one_in: usize,
+    },
+    RemoveUnknown {
+        place: usize,
+    },
+    Replace {
+        place: usize,
+        seed: u64,
+    },
+    Apply {
+        seed: u64,
+        one_in: usize,
+        len: usize,
+    },
     Settle,
-    Search { seed: u64 },
+    /// Saves the memory to a file and goes on with what that file holds.
+    Reopen {
+        seed: u64,
+    },
+    Search {
+        seed: u64,
+    },
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -33,6 +59,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         3 => (seed(), 1..9usize, len())
             .prop_map(|(seed, one_in, len)| Operation::Apply { seed, one_in, len }),
         1 => Just(Operation::Settle),
+        1 => seed().prop_map(|seed| Operation::Reopen { seed }),
         3 => seed().prop_map(|seed| Operation::Search { seed }),
     ]
 }
@@ -113,6 +140,10 @@ impl Pair {
             }
             Operation::Apply { seed, one_in, len } => self.apply_change(&mut Random::new(seed), one_in, len),
             Operation::Settle => self.memory.settle(),
+            Operation::Reopen { seed } => {
+                self.memory = image::reopened(&self.memory, &seed.to_ne_bytes());
+                self.model.check_entries(&self.memory.snapshot());
+            }
             Operation::Search { seed } => self.search(&mut Random::new(seed), 3),
         }
         assert_eq!(self.memory.len(), self.model.len());
