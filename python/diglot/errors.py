@@ -18,7 +18,7 @@ programs can tell errors apart without reading messages:
 | `inconsistent_fields` | `InvalidValueError` | fields of a record that do not agree |
 | `invalid_format` | `FormatError` | a file that does not hold what it should |
 | `missing_package` | `MissingPackageError` | a package of an extra that is not installed |
-| `unusable_snapshot` | `SnapshotError` | a snapshot file that is damaged, foreign, or from another version |
+| `unusable_snapshot` | `SnapshotError` | a snapshot file that is damaged or of another version |
 | `aborted` | `AbortedError` | an operation whose `signal` was set; nothing was changed |
 | `store_busy` | `StoreBusyError` | another process kept the database of a store for too long |
 | `store_full` | `StoreError` | a disk, or a quota, that has no room for a change |

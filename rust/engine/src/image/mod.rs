@@ -105,7 +105,7 @@ pub enum Unusable {
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unusable::Foreign => write!(f, "it is not an image of a memory"),
+            Unusable::Foreign => write!(f, "it is no snapshot of a memory"),
             Unusable::ByteOrder => write!(f, "it is from a machine with another order of bytes"),
             Unusable::Version { found } => {
                 write!(f, "it has version {found} of the format; version {VERSION} is needed")

@@ -1,11 +1,11 @@
 //! Putting a new file in the place of another in one step.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use super::Result;
 
@@ -24,77 +24,48 @@ pub(super) fn replace(
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     remove_left_behind(directory, name)?;
-    let mut new = New::create(directory, name, like.is_some())?;
-    #[cfg(unix)]
-    if let Some(like) = like {
-        new.file.set_permissions(fs::metadata(like)?.permissions())?;
-    }
-    write(&mut new.file)?;
-    new.file.sync_all()?;
-    fs::rename(&new.path, path)?;
-    new.named = true;
+    let mut new = create(directory, name, like)?;
+    write(new.as_file_mut())?;
+    new.as_file().sync_all()?;
+    new.persist(path).map_err(|failure| failure.error)?;
     sync_directory(directory)?;
     Ok(())
 }
 
-/// A file that is removed when dropped, unless it was given its name.
-struct New {
-    file: File,
-    path: PathBuf,
-    named: bool,
-}
-
-impl New {
-    /// A file that is `private` can be opened by its owner alone.
-    fn create(directory: &Path, name: &OsStr, private: bool) -> io::Result<New> {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        if private {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        loop {
-            let mut own = OsString::from(name);
-            own.push(format!(".{}-{}{SUFFIX}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
-            let path = directory.join(own);
-            match options.open(&path) {
-                Ok(file) => {
-                    // Some file systems have no locks; then nobody takes the lack of one for a sign.
-                    let locked = file.lock();
-                    // Before it was locked, another process may have taken it for one left behind.
-                    if locked.is_err() || path.exists() {
-                        return Ok(New { file, path, named: false });
-                    }
-                }
-                // Left behind by a process that had the same number.
-                Err(failure) if failure.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(failure) => return Err(failure),
-            }
-        }
+/// A file that is locked, and removed when dropped.
+fn create(directory: &Path, name: &OsStr, like: Option<&Path>) -> io::Result<NamedTempFile> {
+    let mut prefix = name.to_owned();
+    prefix.push(".");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX);
+    #[cfg(unix)]
+    if like.is_none() {
+        // What the process allows to new files.
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
-}
-
-impl Drop for New {
-    fn drop(&mut self) {
-        if !self.named {
-            _ = fs::remove_file(&self.path);
+    loop {
+        let new = builder.tempfile_in(directory)?;
+        // Some file systems have no locks; there nobody takes the lack of one for a sign. Elsewhere, another process may
+        // have taken the file for one left behind before it was locked.
+        if new.as_file().lock().is_ok() && !new.path().exists() {
+            continue;
         }
+        #[cfg(unix)]
+        if let Some(like) = like {
+            new.as_file().set_permissions(fs::metadata(like)?.permissions())?;
+        }
+        return Ok(new);
     }
 }
 
 /// Removes the files of earlier calls for the same name that were not seen through.
 fn remove_left_behind(directory: &Path, name: &OsStr) -> io::Result<()> {
-    let start = name.as_encoded_bytes();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let other = entry.file_name();
-        let middle = other.as_encoded_bytes().strip_prefix(start);
-        let middle = middle.and_then(|rest| rest.strip_prefix(b".")?.strip_suffix(SUFFIX.as_bytes()));
-        let ours = middle.is_some_and(|middle| {
-            !middle.is_empty() && middle.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-')
-        });
-        if ours
+        let rest = other.as_encoded_bytes().strip_prefix(name.as_encoded_bytes());
+        let middle = rest.and_then(|rest| rest.strip_prefix(b".")?.strip_suffix(SUFFIX.as_bytes()));
+        if middle.is_some_and(|middle| middle.iter().all(u8::is_ascii_alphanumeric))
             && let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {

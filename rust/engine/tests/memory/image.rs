@@ -318,7 +318,7 @@ fn errors_say_what_is_wrong() {
     assert_eq!(unusable(&directory, &good[..10]), Some(damaged("it ends too early")));
     assert_eq!(with(5000, b"another text"), damaged("a checksum is wrong"));
     for (why, text) in [
-        (Unusable::Foreign, "it is not an image of a memory"),
+        (Unusable::Foreign, "it is no snapshot of a memory"),
         (Unusable::Version { found: 7 }, "it has version 7 of the format; version 1 is needed"),
         (damaged("a checksum is wrong"), "it is damaged: a checksum is wrong"),
     ] {
@@ -582,19 +582,19 @@ fn stopping_at_every_moment() {
 #[test]
 fn what_a_crash_left_behind_is_removed() {
     let directory = Directory::new();
-    let names = ["memory.image.77-0.new", "memory.image.1-22.new"];
-    let others = ["memory.image.new", "memory.image.7-x.new", "other.image.77-0.new", "memory.image.77-0"];
+    let names = ["memory.image.x7yZ.new", "memory.image.A1.new"];
+    let others = ["memory.image.new", "memory.image.a.b.new", "other.image.x7yZ.new", "memory.image.x7yZ"];
     for name in names.iter().chain(&others) {
         fs::write(directory.0.join(name), "x").unwrap();
     }
     // As if another process were at it.
-    let busy = fs::File::create(directory.0.join("memory.image.5-5.new")).unwrap();
+    let busy = fs::File::create(directory.0.join("memory.image.busy.new")).unwrap();
     busy.lock().unwrap();
     Memory::new().snapshot().save(&directory.file(), b"", None, Control::NONE).unwrap();
     let mut found = directory.names();
     found.sort();
     let mut expected: Vec<&str> =
-        others.into_iter().chain(["memory.image", "memory.image.5-5.new"]).collect();
+        others.into_iter().chain(["memory.image", "memory.image.busy.new"]).collect();
     expected.sort_unstable();
     assert_eq!(found, expected);
 }
