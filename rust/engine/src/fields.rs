@@ -146,11 +146,6 @@ impl Profiles {
         }
     }
 
-    /// How many combinations there are.
-    pub(crate) fn len(&self) -> usize {
-        self.profiles.len()
-    }
-
     /// Gives back what only new combinations need.
     pub(crate) fn freeze(&mut self) {
         self.index = HashIndex::default();
