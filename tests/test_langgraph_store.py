@@ -185,7 +185,9 @@ def test_a_query_recalls_across_languages(store):
 
 
 def test_hits_of_several_namespaces_are_ordered_as_the_memory_orders_them(store, memory):
-    texts = ["save", "save the file", "save a file now", "the file", "save the file to disk"]
+    texts = ["save", "save a file now", "save the fily", "save the file", "the file"]
+    # It has all of the query, and so comes before what is more like it.
+    texts.append("please save the file before you go home tonight or tomorrow morning")
     for number, text in enumerate(texts):
         store.put(("a", str(number)), str(number), {"text": text})
     expected = memory.sync.recall("save the file", limit=10).hits
@@ -193,7 +195,21 @@ def test_hits_of_several_namespaces_are_ordered_as_the_memory_orders_them(store,
     assert [(item.value["text"], item.score) for item in found] == [
         (hit.record.text, hit.score) for hit in expected
     ]
-    assert len(found) >= 4
+    assert [item.value["text"] for item in found][:3] == [texts[3], texts[5], texts[2]]
+
+
+def test_namespaces_are_listed_by_their_ends(store):
+    for namespace in (("a", "x", "v1"), ("a", "y", "v1"), ("a", "y", "v2"), ("v1", "b")):
+        store.put(namespace, "k", {"n": 1})
+    assert store.list_namespaces(suffix=("v1",)) == [("a", "x", "v1"), ("a", "y", "v1")]
+    assert store.list_namespaces(prefix=("a", "*", "v1")) == [("a", "x", "v1"), ("a", "y", "v1")]
+    assert store.list_namespaces(prefix=("a",), suffix=("y", "*")) == [
+        ("a", "y", "v1"),
+        ("a", "y", "v2"),
+    ]
+    assert store.list_namespaces(max_depth=2, limit=2, offset=1) == [("a", "y"), ("v1", "b")]
+    with pytest.raises(InvalidValueError, match="match_type"):
+        store.batch([ListNamespacesOp((MatchCondition("infix", ("a",)),))])
 
 
 def test_what_is_not_indexed_is_found_without_a_query_only(store):
@@ -222,6 +238,10 @@ def test_records_of_others_are_items_too(store, memory):
         )
     )
     memory.sync.add(MemoryRecord("no namespace", id="m-2"))
+    for id in ("[", "[]", "[1]", '["docs", 1]', '["other", "k"]', "[" * 100_000):
+        memory.sync.add(MemoryRecord("strange", id=id, namespace="docs"))
+        assert store.get(("docs",), id).key == id
+        store.delete(("docs",), id)
     item = store.get(("docs", "zh"), "m-1")
     assert item.value == {
         "text": "保存文件",
@@ -238,6 +258,9 @@ def test_records_of_others_are_items_too(store, memory):
     store.put(("docs", "zh"), "m-1", {"text": "保存"})
     assert len(memory) == 2
     assert memory.sync.get("m-1").text_en is None
+    assert memory.sync.get("m-1").lang == "zh"
+    store.put(("docs", "zh"), "m-1", {"text": "Save"})
+    assert memory.sync.get("m-1").lang == "en"
     store.delete(("docs", "zh"), "m-1")
     store.delete(("docs", "zh"), "m-1")
     assert len(memory) == 1
@@ -257,6 +280,22 @@ def test_what_others_change_in_a_record_is_in_its_value(store, memory):
     assert store.get(("a",), "k").value == expected
     memory.sync.update(record.id, metadata=None)
     assert store.get(("a",), "k").value["translation_status"] == "verified"
+
+
+def test_an_item_whose_record_was_moved_is_where_it_was_moved_to(store, memory):
+    store.put(("a",), "k", {"text": "保存文件"})
+    (record,) = memory.sync
+    memory.sync.update(record.id, namespace="b")
+    assert store.get(("a",), "k") is None
+    (moved,) = store.search(("b",))
+    assert moved.value == {"text": "保存文件"}
+    assert store.get(("b",), moved.key) == moved
+    # Its record has the id that the item would have.
+    with pytest.raises(InvalidValueError, match="another record has the id"):
+        store.put(("a",), "k", {"text": "other"})
+    store.delete(("b",), moved.key)
+    store.put(("a",), "k", {"text": "other"})
+    assert keys(store.search(())) == ["k"]
 
 
 def test_a_value_that_is_put_again_keeps_what_was_said_of_its_companion(store, memory):

@@ -44,6 +44,7 @@ _Ranked = tuple[tuple[float, float], SearchItem]
 
 # What records that were put here keep in their metadata, and under which key.
 _OURS = "langgraph"
+_KEPT = {"value", "derived", "indexed"}
 
 # A character for private use, which no text is like: all records of a namespace have the score 0,
 # and so come in order of insertion.
@@ -177,12 +178,12 @@ class DualMemoryStore(BaseStore):
 
     def _put(self, op: PutOp, value: Mapping[str, Any]) -> _Calls[None]:
         fields = self._record_fields(op, value)
+        namespace = ".".join(op.namespace)
+        new = MemoryRecord(**fields, id=_id(op.namespace, op.key), namespace=namespace)
         while True:
             record = yield from _find(op.namespace, op.key)
             try:
                 if record is None:
-                    namespace = ".".join(op.namespace)
-                    new = MemoryRecord(**fields, id=_id(op.namespace, op.key), namespace=namespace)
                     yield "add", (new,), {}
                 else:
                     yield "update", (record.id,), fields
@@ -192,6 +193,11 @@ class DualMemoryStore(BaseStore):
             except InvalidValueError as error:
                 if error.code != "duplicate_id":
                     raise
+                with suppress(UnknownRecordError):
+                    other = yield "get", (new.id,), {}
+                    if other.namespace != namespace:
+                        # Somebody moved the item's record to another namespace, with its id.
+                        raise
                 # It was added just now.
 
     def _record_fields(self, op: PutOp, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -306,7 +312,7 @@ def _is_indexed(record: MemoryRecord) -> bool:
 def _ours(record: MemoryRecord) -> dict[str, Any] | None:
     """What `_record_fields` put into the metadata; None for a record that another wrote."""
     ours = (record.metadata or {}).get(_OURS)
-    return ours if isinstance(ours, dict) and _own_key(record) is not None else None
+    return ours if isinstance(ours, dict) and ours.keys() == _KEPT else None
 
 
 def _own_key(record: MemoryRecord) -> str | None:
@@ -315,7 +321,7 @@ def _own_key(record: MemoryRecord) -> str | None:
         return None
     try:
         *namespace, key = json.loads(record.id)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return key if isinstance(key, str) and _namespace(record) == tuple(namespace) else None
 
