@@ -164,6 +164,16 @@ def _loading(result: dict[str, Any]) -> str:
     return f"## Loading and memory\n\n{text}\n\n" + _table(["part", "size"], rows)
 
 
+def _opening(result: dict[str, Any]) -> str:
+    text = (
+        f"A snapshot file of {result['entries']:,} entries has {megabytes(result['bytes'])}. "
+        f"Saving it until it is on the disk took {seconds(result['saving'])}. Opening it from the "
+        f"system’s cache to the first answer took {seconds(result['opening'])}, in which the "
+        f"processors worked for {seconds(result['processor'])}."
+    )
+    return f"## Snapshot files\n\n{text}"
+
+
 def _ready_entries(result: dict[str, Any]) -> str:
     rate = f"{result['entries a second']:,.0f}"
     text = f"`add_many` took {result['entries']:,} entries at {rate} a second."
@@ -202,6 +212,7 @@ _SECTIONS = {
     "threads": _threads,
     "adding": _adding,
     "loading": _loading,
+    "opening": _opening,
     "ready_entries": _ready_entries,
     "event_loop": _event_loop,
     "startup": _startup,

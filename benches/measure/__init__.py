@@ -10,6 +10,7 @@ __all__ = ["MEASUREMENTS"]
 MEASUREMENTS = (
     "startup",
     "loading",
+    "opening",
     "ready_entries",
     "latency",
     "exact",
