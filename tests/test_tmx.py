@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from diglot import FormatError, InvalidValueError, TranslationMemoryEntry, formats
+from random_entries import ENTRIES
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?><tmx version="1.4"><header srclang="{}"/><body>\n'
 TAIL = "</body></tmx>"
@@ -380,68 +383,6 @@ def test_an_option_without_a_use_is_an_error(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-TEXTS = st.text(
-    st.one_of(
-        st.sampled_from("ab \t\n\r<>&\"']]>\x00\x0b\x1f\ufffe\uffff\u2028\ufeff📖é"),
-        st.characters(exclude_categories=["Cs"]),
-    ),
-    max_size=12,
-)
-FULL = TEXTS.map(lambda text: f"x{text}")
-TIMES = st.one_of(
-    st.datetimes().map(lambda time: time.strftime("%Y-%m-%dT%H:%M:%SZ").zfill(20)),
-    st.datetimes(timezones=st.timezones()).map(lambda time: time.isoformat()),
-    st.dates().map(str),
-    TEXTS,
-)
-JSON = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False,
-              allow_infinity=False), TEXTS),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(TEXTS, inner, max_size=3)),
-    max_leaves=5,
-)  # fmt: skip
-ATTRIBUTES = st.dictionaries(
-    st.sampled_from(["creationid", "usagecount", "segtype", "creationdate", "changedate", "x"]),
-    st.one_of(TEXTS, st.just("20240628T093631Z"), st.just("block"), JSON),
-    max_size=3,
-)
-MARKUP = st.sampled_from(["x", "<hi>x</hi>", "<ph>1</ph>x", "<b>x</b>", "<bpt>x", "&x;", "&#11;x"])
-PARTS = st.fixed_dictionaries(
-    {},
-    optional={
-        "source": MARKUP,
-        "target": st.one_of(MARKUP, JSON),
-        "props": st.one_of(JSON, st.lists(st.lists(TEXTS, min_size=1, max_size=4), max_size=3)),
-        "notes": JSON,
-        "source_tuv": st.one_of(JSON, ATTRIBUTES),
-        "target_tuv": st.one_of(
-            ATTRIBUTES, st.just({"notes": ["a"], "props": [["b", "c"], ["d", "e", "f"]]})
-        ),
-    },
-)
-METADATA = st.one_of(
-    st.none(),
-    st.dictionaries(TEXTS, JSON, max_size=3),
-    st.fixed_dictionaries(
-        {"tmx": st.one_of(JSON, st.builds(lambda a, b: {**a, **b}, PARTS, ATTRIBUTES))},
-        optional={"changed_at": st.one_of(TIMES, JSON)},
-    ),
-)
-ENTRIES = st.builds(
-    TranslationMemoryEntry,
-    FULL,
-    FULL,
-    source_language=st.none() | TEXTS | st.sampled_from(["en", "EN", "de-DE", "*all*", "und"]),
-    target_language=st.none() | TEXTS | st.sampled_from(["en", "EN", "de", "de_DE", "und"]),
-    domain=st.none() | TEXTS,
-    namespace=st.none() | TEXTS,
-    source_id=st.none() | TEXTS,
-    created_at=st.none() | TIMES,
-    notes=st.none() | TEXTS,
-    metadata=METADATA,
-)
-
-
 def canonical(entry: TranslationMemoryEntry) -> TranslationMemoryEntry:
     """The entry with its markup spelled as it is written."""
     values = entry.to_dict()
@@ -463,3 +404,83 @@ def test_entries_come_back_from_a_file(
     # Bit by bit: JSON tells 1 from 1.0 and from true.
     dumped = [[json.dumps(e.metadata, sort_keys=True) for e in some] for some in (entries, again)]
     assert [len(some) for some in dumped] == [len(entries)] * 2
+
+
+# What TMX 1.4b says of its elements, as far as the writer has them.
+DTD = """
+<!ELEMENT tmx (header, body)>
+<!ATTLIST tmx version CDATA #REQUIRED>
+<!ELEMENT header (note | prop | ude)*>
+<!ATTLIST header
+    creationtool CDATA #REQUIRED creationtoolversion CDATA #REQUIRED
+    segtype (block | paragraph | sentence | phrase) #REQUIRED
+    o-tmf CDATA #REQUIRED adminlang CDATA #REQUIRED srclang CDATA #REQUIRED
+    datatype CDATA #REQUIRED>
+<!ELEMENT ude EMPTY>
+<!ELEMENT body (tu*)>
+<!ELEMENT tu ((note | prop)*, tuv+)>
+<!ATTLIST tu
+    tuid CDATA #IMPLIED o-encoding CDATA #IMPLIED datatype CDATA #IMPLIED
+    usagecount CDATA #IMPLIED lastusagedate CDATA #IMPLIED creationtool CDATA #IMPLIED
+    creationtoolversion CDATA #IMPLIED creationdate CDATA #IMPLIED creationid CDATA #IMPLIED
+    changedate CDATA #IMPLIED segtype (block | paragraph | sentence | phrase) #IMPLIED
+    changeid CDATA #IMPLIED o-tmf CDATA #IMPLIED srclang CDATA #IMPLIED>
+<!ELEMENT tuv ((note | prop)*, seg)>
+<!ATTLIST tuv
+    xml:lang CDATA #REQUIRED o-encoding CDATA #IMPLIED datatype CDATA #IMPLIED
+    usagecount CDATA #IMPLIED lastusagedate CDATA #IMPLIED creationtool CDATA #IMPLIED
+    creationtoolversion CDATA #IMPLIED creationdate CDATA #IMPLIED creationid CDATA #IMPLIED
+    changedate CDATA #IMPLIED changeid CDATA #IMPLIED o-tmf CDATA #IMPLIED>
+<!ELEMENT note (#PCDATA)>
+<!ATTLIST note xml:lang CDATA #IMPLIED o-encoding CDATA #IMPLIED>
+<!ELEMENT prop (#PCDATA)>
+<!ATTLIST prop type CDATA #REQUIRED xml:lang CDATA #IMPLIED o-encoding CDATA #IMPLIED>
+<!ENTITY % text "#PCDATA | bpt | ept | ph | it | hi | ut">
+<!ELEMENT seg (%text;)*>
+<!ELEMENT hi (%text;)*>
+<!ATTLIST hi x CDATA #IMPLIED type CDATA #IMPLIED>
+<!ELEMENT sub (%text;)*>
+<!ATTLIST sub datatype CDATA #IMPLIED type CDATA #IMPLIED>
+<!ELEMENT bpt (#PCDATA | sub)*>
+<!ATTLIST bpt i CDATA #REQUIRED x CDATA #IMPLIED type CDATA #IMPLIED>
+<!ELEMENT ept (#PCDATA | sub)*>
+<!ATTLIST ept i CDATA #REQUIRED>
+<!ELEMENT ph (#PCDATA | sub)*>
+<!ATTLIST ph x CDATA #IMPLIED assoc CDATA #IMPLIED type CDATA #IMPLIED>
+<!ELEMENT it (#PCDATA | sub)*>
+<!ATTLIST it pos (begin | end) #REQUIRED x CDATA #IMPLIED type CDATA #IMPLIED>
+<!ELEMENT ut (#PCDATA | sub)*>
+<!ATTLIST ut x CDATA #IMPLIED>
+"""
+
+INLINE = st.recursive(
+    st.sampled_from(["a", " ", "&lt;", "<![CDATA[<]]>", "<x/>", "<ph/>"]),
+    lambda inner: st.builds(
+        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag.split()[0]}>",
+        st.sampled_from(
+            ["hi", "hi type='b'", "bpt i='1'", "bpt", "ept i='1'", "ph", "ph x='1' id='2'", "sub",
+             "it pos='begin'", "it pos='x'", "ut", "g id='3'", "t5:n", "sub datatype='html'"]
+        ),
+        st.lists(inner, max_size=3),
+    ),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(st.lists(ENTRIES, max_size=5), st.lists(INLINE, max_size=5))
+def test_what_is_written_is_valid(
+    tmp_path_factory: pytest.TempPathFactory,
+    entries: list[TranslationMemoryEntry],
+    segments: list[str],
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "valid.tmx"
+    path.write_text(
+        document(*[f"<tu>{tuv('en', f'a{inline}')}{tuv('de', 'b')}</tu>" for inline in segments]),
+        encoding="utf-8",
+    )
+    read = list(formats.read(path))
+    assert len(read) == len(segments)
+    formats.write(path, [*entries, *read])
+    assert list(formats.read(path))[len(entries) :] == read
+    dtd = etree.DTD(StringIO(DTD))
+    assert dtd.validate(etree.parse(path)), dtd.error_log

@@ -74,11 +74,9 @@ impl<'a> Parts<'a> {
     /// Adds the element with what nothing else in the unit holds, if there is such.
     pub(super) fn push_rest(&self, out: &mut String) {
         let mut rest = rest::fields(&self.entry, false);
-        match self.entry.source_id {
-            None => rest.raw("source_id", "null"),
-            // What is empty is taken for missing.
-            Some("") => rest.string("source_id", ""),
-            Some(_) => {}
+        if self.entry.source_id.is_none() {
+            // The number that every unit has would be read.
+            rest.raw("source_id", "null");
         }
         if let Some(created_at) = self.entry.created_at {
             rest.string("created_at", created_at);

@@ -119,7 +119,7 @@ impl Writer for Xliff1Writer {
         out.clear();
         out.push_str("<trans-unit");
         push_attribute(out, "id", &self.number.to_string());
-        if let Some(id) = entry.source_id.filter(|id| !id.is_empty()) {
+        if let Some(id) = entry.source_id {
             push_attribute(out, "resname", id);
         }
         if let Some(approved) = parts.take("approved", |approved| matches!(approved, "yes" | "no")) {

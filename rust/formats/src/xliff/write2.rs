@@ -131,7 +131,7 @@ impl Writer for Xliff2Writer {
         out.clear();
         out.push_str("<unit");
         push_attribute(out, "id", &self.number.to_string());
-        if let Some(id) = entry.source_id.filter(|id| !id.is_empty()) {
+        if let Some(id) = entry.source_id {
             push_attribute(out, "name", id);
         }
         push_attribute(out, "xml:space", "preserve");
