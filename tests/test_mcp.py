@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -445,25 +446,25 @@ def command(*arguments):
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        ([], 2, "give a STORE, or --dual RECORDS"),
-        (["--dual", MEMORY, "--write"], 2, "--write needs a STORE to add to"),
-        ([MEMORY, "--write"], 2, "memory.jsonl is a file of entries, which cannot be changed"),
-        ([MEMORY, "--http", "--host", "0.0.0.0"], 2, "--host 0.0.0.0: other machines can reach it"),
-        ([MEMORY, "--namespace", " "], 2, "fixed['namespace'] is empty"),
-        ([MEMORY, "--max-content-chars", "0"], 2, "max_content_chars is 0"),
-        (["/nowhere.jsonl"], 3, "/nowhere.jsonl: No such file or directory"),
-        (["--dual", MEMORY], 4, "memory.jsonl:1: "),
-    ],
-)
-def test_says_what_is_wrong_with_the_command(arguments, status, said):
-    done = command(*arguments)
-    assert done.returncode == status
-    assert done.stdout == ""
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+WRONG = [
+    ([], 2, "give a STORE, or --dual RECORDS"),
+    (["--dual", MEMORY, "--write"], 2, "--write needs a STORE to add to"),
+    ([MEMORY, "--write"], 2, "memory.jsonl is a file of entries, which cannot be changed"),
+    ([MEMORY, "--http", "--host", "0.0.0.0"], 2, "--host 0.0.0.0: other machines can reach it"),
+    ([MEMORY, "--namespace", " "], 2, "fixed['namespace'] is empty"),
+    ([MEMORY, "--max-content-chars", "0"], 2, "max_content_chars is 0"),
+    (["/nowhere.jsonl"], 3, "/nowhere.jsonl: No such file or directory"),
+    (["--dual", MEMORY], 4, "memory.jsonl:1: "),
+]
+
+
+def test_says_what_is_wrong_with_the_command():
+    with ThreadPoolExecutor(2) as threads:
+        results = list(threads.map(lambda wrong: command(*wrong[0]), WRONG))
+    for (_, status, said), done in zip(WRONG, results, strict=True):
+        assert said in done.stderr
+        assert (done.returncode, done.stdout) == (status, "")
+        assert len(done.stderr.splitlines()) == 1
 
 
 def test_ends_when_the_client_leaves():
