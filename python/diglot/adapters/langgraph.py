@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import count
+from itertools import count, takewhile
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, TypeVar
 
@@ -360,7 +360,12 @@ def _value(record: MemoryRecord) -> dict[str, Any]:
 
 
 def _list_namespaces(op: ListNamespacesOp) -> _Calls[list[tuple[str, ...]]]:
-    names: list[str] = yield "namespaces", (), {}
+    heads = [
+        ".".join(takewhile(lambda label: label != "*", condition.path))
+        for condition in op.match_conditions or ()
+        if condition.match_type == "prefix"
+    ]
+    names: list[str] = yield "namespaces", (max(heads, key=len, default=""),), {}
     found = {
         namespace[: op.max_depth]
         for namespace in (tuple(name.split(".")) for name in names)
