@@ -154,13 +154,14 @@ impl Writer for TextWriter {
     fn write(&mut self, entry: EntryRef<'_>) -> Result<()> {
         self.number += 1;
         for text in [entry.source, entry.target] {
-            // A mark at the very start of a file would be taken for a byte order mark.
-            if text.contains(['\n', '\r']) || text.starts_with('\u{FEFF}') {
+            // With the other two, the file may look as if it were in another encoding.
+            if text.contains(['\n', '\r', '\0']) || text.starts_with('\u{FEFF}') {
                 return Err(Error::Unwritable(Problem {
                     line: self.number,
                     unit: Some(start_of(entry.source)),
                     code: "unwritable_character",
-                    message: "a text file has a segment a line, so a segment with the end of a line in it has no place"
+                    message: "a text file has no place for a segment with the end of a line in it, or U+0000, or U+FEFF at \
+                              its start"
                         .to_owned(),
                 }));
             }

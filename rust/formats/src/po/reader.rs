@@ -177,9 +177,13 @@ enum Place {
 /// A message of which some lines were read.
 #[derive(Debug, Default)]
 struct Draft {
+    /// What is known of it, without its own strings.
     message: Message,
+    id: Option<String>,
+    strings: Vec<Option<String>>,
     has_keyword: bool,
     has_id: bool,
+    has_string: bool,
     place: Option<Place>,
     /// The first thing that is wrong with it.
     fault: Option<(u64, &'static str, String)>,
@@ -189,9 +193,10 @@ struct Draft {
 impl Draft {
     /// Whether a `msgctxt` or `msgid` is that of the next message.
     fn is_over(&self, is_context: bool) -> bool {
-        !self.message.strings.is_empty()
-            || self.fault.is_some()
-            || (self.has_keyword && (self.has_id || is_context))
+        match self.has_keyword {
+            true => self.has_string || self.has_id || is_context,
+            false => self.fault.is_some(),
+        }
     }
 
     fn fail(&mut self, line: u64, code: &'static str, message: String) {
@@ -213,78 +218,79 @@ impl Draft {
     }
 
     fn statement(&mut self, number: u64, line: &str, previous: bool, encoding: &'static Encoding) {
-        let (place, strings) = if line.starts_with('"') {
-            match self.place {
-                Some(place) => (place, line),
-                None => return self.fail(number, "syntax", "a string stands before any keyword".to_owned()),
-            }
-        } else {
-            match place(line, previous) {
+        let is_keyword = !line.starts_with('"');
+        let (place, strings) = match self.place {
+            _ if is_keyword => match place(line, previous) {
                 Ok(found) => found,
                 Err(message) => return self.fail(number, "syntax", message),
-            }
+            },
+            Some(place) => (place, line),
+            None => return self.fail(number, "syntax", "a string stands before any keyword".to_owned()),
         };
-        let starts = self.place != Some(place) || !line.starts_with('"');
         self.place = Some(place);
-        if !previous && !self.has_keyword {
+        self.has_id |= place == Place::Id;
+        self.has_string |= matches!(place, Place::String(_));
+        // The name of a domain is no part of a message.
+        if !previous && !self.has_keyword && place != Place::Domain {
             self.has_keyword = true;
             self.message.line = number;
         }
+        if self.fault.is_some() {
+            return;
+        }
         let message = &mut self.message;
+        let mut domain = None;
         let text = match place {
-            Place::Context => message.context.get_or_insert_default(),
-            Place::Id => {
-                self.has_id = true;
-                &mut message.id
-            }
-            Place::Plural => message.plural.get_or_insert_default(),
+            Place::Context => &mut message.context,
+            Place::Id => &mut self.id,
+            Place::Plural => &mut message.plural,
             Place::String(form) => {
-                if starts {
-                    if form != message.strings.len() {
-                        let expected = message.strings.len();
-                        let what = format!("msgstr[{form}] stands where msgstr[{expected}] is expected");
-                        return self.fail(number, "syntax", what);
-                    }
-                    message.strings.push(String::new());
+                let expected = self.strings.len();
+                if is_keyword && form > expected {
+                    let what = format!("msgstr[{form}] stands where msgstr[{expected}] is expected");
+                    return self.fail(number, "syntax", what);
                 }
-                message.strings.last_mut().expect("one was just added if there was none")
+                if form == expected {
+                    self.strings.push(None);
+                }
+                &mut self.strings[form]
             }
-            Place::PreviousContext => message.details.previous_context.get_or_insert_default(),
-            Place::PreviousId => message.details.previous_id.get_or_insert_default(),
-            Place::PreviousPlural => message.details.previous_plural.get_or_insert_default(),
-            Place::Domain => {
-                // It is no part of a message.
-                self.has_keyword = false;
-                &mut String::new()
-            }
+            Place::PreviousContext => &mut message.details.previous_context,
+            Place::PreviousId => &mut message.details.previous_id,
+            Place::PreviousPlural => &mut message.details.previous_plural,
+            Place::Domain => &mut domain,
         };
-        if starts && !text.is_empty() {
+        if is_keyword && text.is_some() {
             return self.fail(number, "syntax", format!("{:?} is given twice", start_of(line)));
         }
-        if let Err(message) = unquote(strings, encoding, text) {
+        if let Err(message) = unquote(strings, encoding, text.get_or_insert_default()) {
             self.fail(number, "syntax", message);
         }
     }
 
     /// The message, if it is whole.
     fn complete(self) -> std::result::Result<Message, Problem> {
-        let Draft { mut message, has_id, fault, .. } = self;
+        let Draft { mut message, id, strings, fault, .. } = self;
         for text in [&mut message.notes, &mut message.details.extracted] {
             text.take_if(|text| text.trim().is_empty());
         }
         let fault = fault.or_else(|| {
-            let what = match (has_id, message.strings.len(), message.plural.is_some()) {
-                (false, ..) => "the message has no msgid",
+            let what = match (&id, strings.len(), &message.plural) {
+                (None, ..) => "the message has no msgid",
                 (_, 0, _) => "the message has no msgstr",
-                (_, 2.., false) => "the message has several msgstr, but no msgid_plural",
+                (_, 2.., None) => "the message has several msgstr, but no msgid_plural",
                 _ => return None,
             };
             Some((message.line, "syntax", what.to_owned()))
         });
         match fault {
-            None => Ok(message),
+            None => {
+                message.id = id.unwrap_or_default();
+                message.strings = strings.into_iter().flatten().collect();
+                Ok(message)
+            }
             Some((line, code, what)) => {
-                let unit = (!message.id.is_empty()).then(|| start_of(&message.id));
+                let unit = id.as_deref().map(start_of);
                 Err(Problem { line, unit, code, message: what })
             }
         }

@@ -184,12 +184,14 @@ impl Writer for PoWriter {
                 "the entry is in another language than the file",
             ));
         }
-        let texts = [Some(entry.source), Some(entry.target), entry.source_id, entry.notes];
-        if texts.into_iter().flatten().any(|text| text.contains('\0')) {
-            return Err(self.unwritable(entry, "unwritable_character", "U+0000 ends a text for gettext"));
-        }
         let mut details = Details::from_json(entry.metadata);
         let form = details.form.take_if(|form| entry.source == form.id || entry.source == form.plural);
+        let both = form.as_ref().map(|form| [&form.id[..], &form.plural]).unwrap_or_default();
+        let texts = [entry.source, entry.target, both[0], both[1]];
+        let texts = texts.into_iter().chain(entry.source_id).chain(entry.notes);
+        if texts.into_iter().any(|text| text.contains('\0')) {
+            return Err(self.unwritable(entry, "unwritable_character", "U+0000 ends a text for gettext"));
+        }
         if let Some(form) = form {
             return self.write_form(entry, form, &details);
         }
