@@ -264,7 +264,7 @@ def test_a_list_with_semicolons_and_without_a_header(tmp_path: Path) -> None:
     assert entries[7].source == "above"
     assert entries[7].target == "més amunt, a sobre, abans"
     # The space is in the file.
-    assert entries[55].source == "Alt key, alternate key "
+    assert entries[56].source == "Alt key, alternate key "
     assert entries[-1].target == "informàtica en núvol"
     written = tmp_path / "list.csv"
     assert formats.write(written, entries) == []
