@@ -35,7 +35,7 @@ examples:
 
 exit status: 0 the client left or the command was told to stop, 2 wrong argument,
 3 unreadable file, or an address that cannot be listened on, 4 malformed file,
-5 packages are missing, 130 interrupted
+5 packages are missing, 6 a store cannot be used, 130 interrupted
 """
 
 
