@@ -5,8 +5,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,58 +15,11 @@ from rich.cells import cell_len
 
 from diglot import similarity
 from diglot.cli.diff import changes
+from shell import diglot, on_terminal, started
 
 EXAMPLE = str(Path(__file__).parents[1] / "examples" / "memory.jsonl")
 ENTRIES = [json.loads(line) for line in Path(EXAMPLE).read_text(encoding="utf-8").splitlines()]
 QUERY = "Save your changes before you close the app."
-
-
-def environment(**changed: str) -> dict[str, str]:
-    names = ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
-    return {name: value for name, value in os.environ.items() if name not in names} | changed
-
-
-def diglot(*arguments: str, **changed: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "diglot", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment(**changed),
-        timeout=60,
-    )
-
-
-def started(*arguments: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "diglot", *arguments]
-    output = subprocess.PIPE
-    return subprocess.Popen(command, stdout=output, stderr=output, env=environment())
-
-
-def on_terminal(*arguments: str, **changed: str) -> str:
-    """What the command shows on a terminal."""
-    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "diglot", *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=environment(TERM="xterm-256color", COLUMNS="100", **changed),
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # Linux says so when the other side is closed.
-            break
-        if not part:
-            break
-        shown += part
-    os.close(ours)
-    assert process.wait(timeout=60) == 0
-    return shown.decode()
 
 
 def test_a_table_in_a_pipe_is_plain_and_straight() -> None:
@@ -222,7 +173,7 @@ def test_progress_and_colours_on_a_terminal() -> None:
     assert "\x1b[9;31mapp\x1b[0m\x1b[1;32mwindow\x1b[0m" in shown
     assert "{+" not in shown
     # The bar is gone when the table is there: erasing its line comes last.
-    assert shown.index("\x1b[2K┏") > max(shown.rfind("Reading"), shown.rfind("Indexing"))
+    assert shown.index("\x1b[2K┏") > max(shown.rfind("Reading"), shown.rfind("Adding"))
 
 
 def test_no_colours_where_none_are_wanted() -> None:

@@ -101,7 +101,7 @@ def progress(description: str) -> Iterator[Report | None]:
         def report(done: int, total: int | None, entries: int) -> None:
             seconds = bar.tasks[task].elapsed or 0
             rate = f"{entries:,} entries, {entries / seconds:,.0f}/s" if seconds else ""
-            now = f"Indexing {entries:,} entries" if done == total else description
+            now = f"Adding {entries:,} entries" if done == total else description
             bar.update(task, completed=done, total=total, rate=rate, description=now)
 
         yield report

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from diglot import _engine
+from diglot import TranslationMemory, _engine
+from diglot._memory import SyncMemory
 from diglot.cli.arguments import add_command, add_json, columns
 from diglot.cli.console import count, output, print_json_lines, progress, say, shown, warn
 from diglot.cli.failures import FAILURES, failure
@@ -126,8 +128,7 @@ def run(args: argparse.Namespace) -> int:
             field: int(column) if column.isdecimal() else column for field, column in named.items()
         }
     status = 0
-    # A dry run makes no store; what is not there is as good as empty.
-    with opened_store(args.store, create=True, read_only=args.dry_run) as store:
+    with _store(args.store, args.dry_run) as store:
         for file in args.files:
             try:
                 with progress(shown(Path(file).name)) as report:
@@ -155,6 +156,13 @@ def run(args: argparse.Namespace) -> int:
             else:
                 _print(output(), done)
     return status
+
+
+def _store(path: str, dry_run: bool) -> AbstractContextManager[SyncMemory]:
+    if dry_run and not Path(path).exists():
+        # Nothing is made; what is not there is as good as empty.
+        return nullcontext(TranslationMemory())
+    return opened_store(path, create=True, read_only=dry_run)
 
 
 def _print(console: Console, report: ImportReport) -> None:
