@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +13,12 @@ def environment(**changed: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in names} | changed
 
 
-def diglot(*arguments: str, **changed: str) -> subprocess.CompletedProcess[str]:
+def diglot(
+    *arguments: str, folder: Path | None = None, **changed: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "diglot", *arguments],
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",

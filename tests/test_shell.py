@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import sqlite3
@@ -16,6 +17,7 @@ import pytest
 
 pytest.importorskip("rich", reason="diglot[cli] is not installed")
 
+from conftest import ROOT, SHARED
 from diglot import TranslationMemory, TranslationMemoryEntry, similarity
 from diglot.cli import main, make_parser
 from diglot.stores.sqlite import SqliteTranslationMemory
@@ -213,11 +215,13 @@ def test_add_and_remove(run, tmp_path: Path) -> None:
     status, out, err = run("remove", store, "0", "1")
     assert (status, out) == (2, "")
     assert "no entry has the id 1" in err
-    assert run("remove", store, "--to", "KO", "--dry-run")[1] == "3 entries would be removed\n"
+    assert (
+        run("remove", store, "all", "--to", "KO", "--dry-run")[1] == "3 entries would be removed\n"
+    )
     assert len(entries(store)) == 3
-    assert json.loads(run("remove", store, "--to", "KO", "--json")[1])["removed"] == 3
+    assert json.loads(run("remove", store, "--json", "all", "--to", "KO")[1])["removed"] == 3
     assert entries(store) == []
-    for wrong in ([], ["1", "--to", "ko"], ["-1"], ["x"]):
+    for wrong in ([], ["all"], ["1", "--to", "ko"], ["-1"], ["x"], ["1", "all"]):
         assert run("remove", store, *wrong)[0] == 2
 
 
@@ -281,7 +285,7 @@ def test_looking_up_in_a_store(run, store: str) -> None:
     status, out, _ = run("lookup", store, "Save", "Open")
     assert out.splitlines()[0] == "Save"
     assert "Open" in out
-    for wrong in ([], ["Save", "--file", "queries.txt"]):
+    for wrong in ([], ["--lines", "a.txt", "b.txt"], ["Save", " "]):
         assert run("lookup", store, *wrong)[0] == 2
 
 
@@ -291,7 +295,9 @@ def test_looking_many_lines_up(run, store: str, tmp_path: Path) -> None:
         f"Save {n}" for n in range(9999)
     ]
     queries.write_text("\n".join(texts), "utf-8", newline="")
-    status, out, err = run("lookup", store, "--file", queries, "--max-hits", "1")
+    status, out, err = run(
+        "lookup", store, "--max-hits", "1", "--lines", queries, "--min-score", "0.2"
+    )
     assert (status, err) == (0, "")
     # U+0085 is no end of a line.
     answers = [json.loads(line) for line in out.removesuffix("\n").split("\n")]
@@ -302,9 +308,9 @@ def test_looking_many_lines_up(run, store: str, tmp_path: Path) -> None:
     assert all(answer["hits"][0]["id"] == 0 for answer in answers[6:])
 
     queries.write_bytes(b"Save\nOpen\n\xff\n")
-    status, out, err = run("lookup", store, "--file", queries)
+    status, out, err = run("lookup", store, "--lines", queries)
     assert (status, err) == (4, "diglot: line 3 is not UTF-8: invalid start byte\n")
-    assert run("lookup", store, "--file", tmp_path / "none")[0] == 3
+    assert run("lookup", store, "--lines", tmp_path / "none")[0] == 3
 
 
 def test_a_program_can_ask_and_wait_for_each_answer(store: str) -> None:
@@ -458,3 +464,79 @@ def test_documented_commands_are_understood() -> None:
                 parser.parse_args(words[1:])
                 parsed += 1
     assert parsed > 25
+
+
+DOCS = (ROOT / "docs" / "cli.md").read_text("utf-8")
+FILES = SHARED / "corpus" / "files"
+NO_FILES = f"the folder {FILES} is missing: there are no files of other programs to try"
+
+
+@pytest.mark.skipif(not FILES.exists(), reason=NO_FILES)
+def test_the_documented_session(tmp_path: Path) -> None:
+    [name] = FILES.glob("tmx/*OpenXLIFF_Java_es.tmx")
+    (tmp_path / "project.tmx").write_bytes(name.read_bytes())
+    [session] = re.findall(r"^```console\n(.*?)^```$", DOCS, re.MULTILINE | re.DOTALL)
+    for step in session.removeprefix("$ ").split("\n$ "):
+        command, _, expected = step.partition("\n")
+        done = diglot(*shlex.split(command)[1:], folder=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.splitlines() == expected.splitlines()
+
+
+def test_the_documented_python(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    monkeypatch.chdir(ROOT)
+    [(program, expected)] = re.findall(
+        r"^```python\n(.*?)^```\n\n```\n(.*?)^```$", DOCS, re.M | re.S
+    )
+    exec(compile(program, "docs/cli.md", "exec"), {})
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.skipif(not FILES.exists(), reason=NO_FILES)
+def test_files_of_other_programs_go_in_and_come_out_again(run, tmp_path: Path) -> None:
+    """What a new user would try: import each, look at the report, look something up, export it,
+    and compare.
+    """
+    malformed = ("ImportTMXTest0.tmx", "codesimplifier__out__test1.xlf")
+    columns = {
+        "recull.csv": "--delimiter ; --column source=1 --column target=2 --from en --to ca",
+        "testContent_escaped.csv": "--column source=post_filed --column target=title_field",
+    }
+    names = sorted(path for path in FILES.glob("*/*") if path.is_file())
+    assert len(names) > 40
+    taken = 0
+    for number, path in enumerate(names):
+        options = [found for end, found in columns.items() if path.name.endswith(end)]
+        arguments = options[0].split() if options else []
+        store = tmp_path / f"{number}.db"
+        status, out, err = run("import", store, path, "--json", *arguments)
+        if path.name.endswith(malformed):
+            assert (status, str(path) in err) == (4, True)
+            assert entries(str(store)) == []
+            continue
+        assert (status, err) == (0, "")
+        report = json.loads(out)
+        assert report["read"] == report["added"] == len(entries(str(store)))
+        assert report["read"] or report["skipped"]
+        assert len(report["problems"]) == report["skipped"]
+        if not report["read"]:
+            continue
+        taken += 1
+        with SqliteTranslationMemory.open(store, read_only=True) as memory:
+            expected = list(memory)
+        query = expected[len(expected) // 2].source
+        found = json.loads(run("lookup", store, "--json", "--max-hits", "1", "--", query)[1])
+        [hit] = found["hits"]
+        assert hit["score"] == 1
+        copy = tmp_path / f"{number}.tmx"
+        status, out, err = run("export", store, copy, "--json")
+        assert (status, err, json.loads(out)["skipped"]) == (0, "", 0)
+        memory = TranslationMemory()
+        memory.import_file(copy)
+        fields = ("source", "target", "source_language", "target_language", "source_id", "notes")
+        assert [[getattr(entry, name) for name in fields] for entry in memory] == [
+            [getattr(entry, name) for name in fields] for entry in expected
+        ], path
+        again = run("import", store, copy, "--duplicates", "skip", "--json")[1]
+        assert json.loads(again)["added"] == 0
+    assert taken > 35

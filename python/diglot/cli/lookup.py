@@ -16,7 +16,7 @@ from diglot.cli.arguments import add_command, add_filters, add_json, filters, nu
 from diglot.cli.console import output, print_json, print_json_lines, shown
 from diglot.cli.diff import Change, changes
 from diglot.cli.memory import opened
-from diglot.errors import DiglotError, FormatError
+from diglot.errors import FormatError, InvalidValueError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,7 +32,7 @@ A score of 1.00 is the same text but for case, width and white space. What diffe
 from the query is in colour on a terminal and in {+brackets+} elsewhere:
   {+only in the memory+}   [-only in the query-]
 
-With - or --file, every line is a query, and every line of the output its answer:
+With - or --lines, every line is a query, and every line of the output its answer:
   {"query": "Save", "hits": [{"id": 7, "score": 0.8, "entry": {"source": "Save it", …}}]}
 Answers come as soon as there are queries, so that a program can ask and wait for them.
 
@@ -41,6 +41,7 @@ examples:
   diglot lookup project.tmx "Save the file" --from en --to ko --max-hits 10
   diglot lookup memory.db "Save the file" --min-score 0.7 --json | jq '.hits[0].entry.target'
   diglot lookup memory.db - < segments.txt > matches.jsonl
+  diglot lookup memory.db --lines segments.txt > matches.jsonl
 """
 
 # How to show what only the hit has, and what only the query has: with colours, and without.
@@ -65,10 +66,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "queries",
         metavar="QUERY",
-        nargs="*",
-        help="a text to look up; - for all lines of the input",
+        nargs="+",
+        help="a text to look up; - for all lines of the standard input",
     )
-    parser.add_argument("--file", metavar="FILE", help="look all lines of this file up")
+    parser.add_argument(
+        "--lines", action="store_true", help="QUERY is a file: look all lines of it up"
+    )
     add_filters(parser, "find")
     parser.add_argument(
         "--max-hits",
@@ -90,13 +93,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Looks up and prints."""
     options = {**filters(args), "max_hits": args.max_hits, "min_score": args.min_score}
-    if args.file is not None and args.queries:
-        raise DiglotError("give queries or --file, not both")
-    if args.file is None and not args.queries:
-        raise DiglotError("give a QUERY, - or --file FILE")
-    if args.file is not None or args.queries == ["-"]:
-        file = sys.stdin.fileno() if args.file in (None, "-") else os.open(args.file, os.O_RDONLY)
+    if args.lines or args.queries == ["-"]:
+        if len(args.queries) > 1:
+            raise InvalidValueError("--lines: give one file")
+        name = args.queries[0]
         with opened(args.memory) as memory:
+            file = sys.stdin.fileno() if name == "-" else os.open(name, os.O_RDONLY)
             _answer(file, memory, options)
         return 0
     # What is wrong with the arguments is said before a large memory is read.

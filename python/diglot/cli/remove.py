@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from diglot.cli.arguments import add_command, add_filters, add_json, filters, number
+from diglot.cli.arguments import add_command, add_filters, add_json, filters
 from diglot.cli.console import count, print_json, say
 from diglot.cli.memory import opened_store
-from diglot.errors import DiglotError
+from diglot.errors import InvalidValueError
 from diglot.store import SearchOptions
 
 _EPILOG = """\
@@ -16,8 +16,8 @@ are removed or, if there is no entry with one of the ids, none.
 
 examples:
   diglot remove memory.db 17 18
-  diglot remove memory.db --namespace old-website --dry-run
-  diglot remove memory.db --namespace old-website --to ko
+  diglot remove memory.db all --namespace old-website --dry-run
+  diglot remove memory.db all --namespace old-website --to ko
 """
 
 
@@ -35,9 +35,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "ids",
         metavar="ID",
-        nargs="*",
-        type=number(int, lambda number: number >= 0, "an id"),
-        help="the id of an entry",
+        nargs="+",
+        help="the id of an entry; or all, for all entries that the filters let through",
     )
     add_filters(parser, "remove")
     parser.add_argument("--dry-run", action="store_true", help="only say how many it would be")
@@ -47,15 +46,19 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Removes and says how many."""
     given = filters(args)
-    any_filter = any(value is not None for value in given.values())
-    if bool(args.ids) == any_filter:
-        raise DiglotError("give either ids, or what to remove: --from, --to, --domain, --namespace")
+    filtered = any(value is not None for value in given.values())
+    if args.ids == ["all"]:
+        if not filtered:
+            raise InvalidValueError("all: say of what, with --from, --to, --domain or --namespace")
+    elif filtered:
+        raise InvalidValueError("filters go with all, not with ids")
+    else:
+        ids = [_id(text) for text in args.ids]
     with opened_store(args.store, read_only=args.dry_run) as store:
-        if any_filter:
+        if filtered:
             wanted = SearchOptions(**given, max_hits=1, min_score=0.0)
             ids = [id for id, entry in store.items() if wanted.matches(entry)]
         else:
-            ids = args.ids
             for id in ids:
                 store.get(id)
         if not args.dry_run:
@@ -66,3 +69,9 @@ def run(args: argparse.Namespace) -> int:
         removed = count(len(ids), "entry", "entries")
         say(f"{removed} {'would be ' if args.dry_run else ''}removed")
     return 0
+
+
+def _id(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise InvalidValueError(f"{text!r} is not an id: a whole number from 0, or all")
+    return int(text)
