@@ -10,9 +10,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from types import FrameType
 
 from diglot import TranslationMemoryStore
+from diglot.cli.memory import is_store, read_async
 from diglot.errors import DiglotError
-
-_SQLITE = b"SQLite format 3\0"
 
 _EPILOG = """\
 The client that starts the command speaks with it through standard input and output:
@@ -135,10 +134,9 @@ async def _serve(args: argparse.Namespace) -> None:
 @asynccontextmanager
 async def _store(path: str, write: bool) -> AsyncIterator[TranslationMemoryStore]:
     """The memory in a store or a file. A store that is not there is made if it is written to."""
-    from diglot import InMemoryTranslationMemoryStore
     from diglot.stores.sqlite import SqliteTranslationMemoryStore
 
-    if _is_store(path, write):
+    if is_store(path, create=write):
         async with await SqliteTranslationMemoryStore.open(path, read_only=not write) as store:
             yield store
     elif write:
@@ -146,17 +144,7 @@ async def _store(path: str, write: bool) -> AsyncIterator[TranslationMemoryStore
             f"--write: {path} is a file of entries, which cannot be changed; only a store can"
         )
     else:
-        yield await InMemoryTranslationMemoryStore.from_jsonl(path)
-
-
-def _is_store(path: str, write: bool) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
-    except FileNotFoundError:
-        if write:
-            return True
-        raise
+        yield await read_async(path)
 
 
 def _announce(url: str) -> None:

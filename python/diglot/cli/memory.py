@@ -7,25 +7,32 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diglot import TranslationMemory
+from diglot import InMemoryTranslationMemoryStore, TranslationMemory
 from diglot.cli.console import progress, warn
 from diglot.errors import DiglotError, FormatError
 
 if TYPE_CHECKING:
     from diglot._memory import SyncMemory
     from diglot.stores.sqlite import SqliteTranslationMemory
+    from diglot.transfer import ImportReport
 
 _SQLITE = b"SQLite format 3\0"
 
 
-def is_store(path: str) -> bool:
-    """Whether a file is a database rather than a file of entries.
+def is_store(path: str, *, create: bool = False) -> bool:
+    """Whether a file is a database rather than a file of entries; with `create`, whether one can be
+    there.
 
     Raises:
         OSError: It cannot be read.
     """
-    with Path(path).open("rb") as file:
-        return file.read(len(_SQLITE)) == _SQLITE
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except FileNotFoundError:
+        if not create:
+            raise
+    return True
 
 
 @contextmanager
@@ -50,13 +57,25 @@ def read(path: str) -> TranslationMemory:
     """The memory of a file."""
     memory = TranslationMemory()
     with progress("Reading") as report:
-        done = memory.import_file(path, progress=report)
-    if done.problems:
-        problem = done.problems[0]
-        if not done.added:
-            raise FormatError(f"{path}, {problem}", path=path, line=problem.line)
-        warn(f"{path}, {problem} ({done.skipped:,} left out; `diglot verify {path}` lists them)")
+        _check(memory.import_file(path, progress=report))
     return memory
+
+
+async def read_async(path: str) -> InMemoryTranslationMemoryStore:
+    """The same for asynchronous code."""
+    memory = InMemoryTranslationMemoryStore()
+    _check(await memory.import_file(path))
+    return memory
+
+
+def _check(report: ImportReport) -> None:
+    if not report.problems:
+        return
+    problem = report.problems[0]
+    message = f"{report.path}, {problem}"
+    if not report.added:
+        raise FormatError(message, path=report.path, line=problem.line)
+    warn(f"{message} ({report.skipped:,} left out; `diglot verify {report.path}` lists them)")
 
 
 @contextmanager
@@ -77,13 +96,12 @@ def opened_store(
     """
     from diglot.stores.sqlite import SqliteTranslationMemory
 
-    if Path(path).exists() or not create:
-        if not is_store(path):
-            raise DiglotError(
-                f"{path} is a file of entries, which cannot be changed; make a store of it with: "
-                f"diglot import STORE {path}"
-            )
-    elif named := _format_of(path):
+    if not is_store(path, create=create):
+        raise DiglotError(
+            f"{path} is a file of entries, which cannot be changed; make a store of it with: "
+            f"diglot import STORE {path}"
+        )
+    if not Path(path).exists() and (named := _format_of(path)):
         raise DiglotError(
             f"{path} is named like a file of the format {named}; give the store first, under a "
             "name like memory.db"
