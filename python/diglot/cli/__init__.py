@@ -40,6 +40,7 @@ _COMMANDS = (
     "compact",
     "dedupe",
     "serve",
+    "key",
     "mcp",
     "kpi",
     "completion",

@@ -18,11 +18,13 @@ guessing, and the name tells which hash to compare with.
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import sys
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
@@ -30,7 +32,7 @@ from os import PathLike
 from time import monotonic
 from typing import Any
 
-from diglot.errors import FormatError, InvalidValueError
+from diglot.errors import FormatError
 from diglot.server.errors import ApiError
 from diglot.server.ids import IdCipher
 
@@ -39,12 +41,15 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["ANONYMOUS", "Access", "Keys", "new_key", "new_secret"]
+__all__ = ["ANONYMOUS", "Access", "Keys", "new_key"]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _FIELDS = ("hash", "read", "write", "admin", "rate", "burst")
 _ALL = "*"
+
+# Bytes of the secret that permutes ids.
+_SECRET = 32
 
 
 class _Bucket:
@@ -235,7 +240,7 @@ class Keys:
             )
 
         if not _NAME.fullmatch(name):
-            raise fail("its name", "must be letters, digits, _ and -")
+            raise fail("its name", "must be 1 to 64 letters, digits, _ and -")
         _check_names(self._path, f"key {name!r}", key, _FIELDS)
         digest = key.get("hash")
         if not isinstance(digest, str) or not _HASH.fullmatch(digest):
@@ -277,17 +282,16 @@ class Keys:
         if not isinstance(self._secret, str):
             message = (
                 f"{self._path}: secret is missing; key {name!r} is bound to namespaces, so the ids"
-                " it sees are permuted with a secret (`diglot key` writes one)"
+                f" that it sees are permuted with a secret, {_SECRET} random bytes in base64"
             )
             raise FormatError(message, path=self._path, field="secret")
         try:
             secret = b64decode(self._secret, validate=True)
         except (Base64Error, ValueError):
             secret = b""
-        if len(secret) != 32:
-            raise FormatError(
-                f"{self._path}: secret must be 32 bytes in base64", path=self._path, field="secret"
-            )
+        if len(secret) != _SECRET:
+            message = f"{self._path}: secret must be {_SECRET} bytes in base64"
+            raise FormatError(message, path=self._path, field="secret")
         return IdCipher(secret)
 
 
@@ -298,19 +302,43 @@ def _check_names(path: str, where: str, table: dict[str, Any], allowed: tuple[st
             raise FormatError(message, path=path, field=name)
 
 
-def new_key(name: str) -> tuple[str, str]:
-    """A key, and its hash for the file.
+def new_key(
+    name: str,
+    text: str | None,
+    *,
+    read: Sequence[str],
+    write: Sequence[str],
+    admin: bool = False,
+    rate: float | None = None,
+    burst: float | None = None,
+) -> tuple[str, str]:
+    """A key, and a file of keys with it.
 
-    Raises:
-        InvalidValueError: The name is not of letters, digits, `_` and `-`.
+    Args:
+        name: What it is called.
+        text: The contents of the file as it is; None if there is none.
+
+    The others are the fields of the key.
+
+    Returns:
+        The key, and the new contents of the file, which has its hash only. They are not checked;
+        `Keys` does that.
     """
-    if not _NAME.fullmatch(name):
-        message = f"the name is {name!r}; it must be 1 to 64 letters, digits, _ and -"
-        raise InvalidValueError(message, field="name")
     key = f"{name}.{secrets.token_urlsafe(32)}"
-    return key, f"sha256:{sha256(key.encode()).hexdigest()}"
-
-
-def new_secret() -> str:
-    """A secret for the file."""
-    return b64encode(secrets.token_bytes(32)).decode()
+    fields: dict[str, Any] = {
+        "hash": f"sha256:{sha256(key.encode()).hexdigest()}",
+        "read": list(read),
+        "write": list(write),
+        "admin": True if admin else None,
+        "rate": rate,
+        "burst": burst,
+    }
+    # Strings, lists of strings, numbers and booleans are the same in JSON and in TOML.
+    lines = [
+        f"{name} = {json.dumps(value, ensure_ascii=False)}"
+        for name, value in fields.items()
+        if value is not None
+    ]
+    if text is None:
+        text = f"secret = {json.dumps(b64encode(secrets.token_bytes(_SECRET)).decode())}\n"
+    return key, "\n".join([text, f"[keys.{json.dumps(name)}]", *lines, ""])

@@ -44,8 +44,9 @@ def check_address(host: str, keys: Keys | None, *, anonymous: bool) -> None:
     """
     if keys is None and not anonymous and not is_loopback(host):
         message = (
-            f"the host is {host}, which others can reach, and there are no keys: anyone could read"
-            " and change everything. Give a file of keys, or say that you want that"
+            f"the host is {host}, which others can reach, and there are no keys, so anyone could"
+            " read and change everything; give a file of keys (--keys), or allow that"
+            " (--allow-anonymous)"
         )
         raise InvalidValueError(message, field="host")
 
