@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+import signal
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from typing import Any
 
@@ -21,8 +22,6 @@ from diglot.server.service import Service, loopback_hosts
 from diglot.server.settings import Limits
 
 __all__ = ["check_address", "run", "serve"]
-
-_log = logging.getLogger("diglot.server")
 
 # Seconds for which an idle connection is kept.
 _KEEP_ALIVE = 75
@@ -133,6 +132,24 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
         self._service = service
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As in uvicorn, which raises the signals once more when it is done: that would end the
+        process before the memories are closed.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {
+            number: signal.signal(number, self.handle_exit)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     async def shutdown(self, sockets: object = None) -> None:
         self._service.state = "stopping"
