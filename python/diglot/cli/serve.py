@@ -13,15 +13,16 @@ from diglot._extras import extra
 from diglot.server.settings import Limits
 
 _EPILOG = """\
-STORE is a JSON Lines file, plain, gzip or zstd, which is read into memory, or :memory:
-for an empty memory. What is added to either is lost when the server stops.
+STORE is a SQLite database, which is made if there is no such file. Other files of entries
+are read into memory, and :memory: is an empty memory: what is changed in these is lost
+when the server stops.
 
 Without --keys, anyone who can reach the server may do everything, so it listens on this
 machine only. `diglot key NAME` makes keys.
 
 examples:
-  diglot serve memory.jsonl.zst
-  diglot serve memory.jsonl --host 0.0.0.0 --keys keys.toml
+  diglot serve memory.db
+  diglot serve memory.db --host 0.0.0.0 --keys keys.toml
   curl -s localhost:8080/api/v1/search -d '{"query": "Save the file", "target_language": "ko"}'
 
 exit status: 0 stopped when told to, 2 wrong argument, 3 unreadable file or address in use,

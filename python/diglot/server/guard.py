@@ -63,8 +63,10 @@ class Guard:
                 self._task.uncancel()
             raise self._reason from None
 
-    def restart(self) -> None:
-        """Gives the block its time once more, as something has come of it."""
+    def restart(self, seconds: float | None = None) -> None:
+        """Gives the block its time once more, or another time, from now on."""
+        if seconds is not None:
+            self._seconds = seconds
         self._timer.cancel()
         self._timer = self._loop.call_later(self._seconds, self._too_late)
 

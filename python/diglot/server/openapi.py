@@ -48,26 +48,18 @@ def document(operations: list[Operation], limits: Limits, *, keys: bool) -> dict
         limits: They bound some fields.
         keys: Whether requests need keys.
     """
-    kinds = {
-        kind
-        for operation in operations
-        for kind in (operation.body, operation.query, operation.response)
-        if kind is not None
-    }
-    ordered = [ErrorBody, *sorted(kinds, key=lambda kind: kind.__name__)]
-    _, components = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)
+    kinds: list[Any] = [ErrorBody]
+    for operation in operations:
+        kinds += (operation.body, operation.response, operation.lines)
+    kinds = [kind for kind in kinds if kind is not None]
+    found, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
+    schemas = list(zip(kinds, found, strict=True))
     for schema in components.values():
         _bound(schema, limits)
     paths: dict[str, Any] = {}
     for operation in operations:
-        described = _describe(operation, components, keys=keys)
+        described = _describe(operation, schemas, limits, keys=keys)
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
-    queries = {operation.query.__name__ for operation in operations if operation.query is not None}
-    bodies = {kind.__name__ for kind in kinds} - queries | {
-        operation.body.__name__ for operation in operations if operation.body is not None
-    }
-    for name in queries - bodies:
-        del components[name]
     result: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
@@ -103,72 +95,75 @@ def _bound(schema: dict[str, Any], limits: Limits) -> None:
                     one[keyword] = getattr(limits, limit)
 
 
-def _describe(operation: Operation, components: dict[str, Any], *, keys: bool) -> dict[str, Any]:
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": _path_schema(operation, name)}
-        for name in re.findall(r"{(\w+)}", operation.path)
-    ]
-    if operation.query is not None:
-        schema = components[operation.query.__name__]
-        parameters += [
-            {
-                "name": name,
-                "in": "query",
-                "required": name in schema.get("required", ()),
-                "schema": _without_null(field),
-            }
-            for name, field in schema["properties"].items()
-        ]
-    good: dict[str, Any] = {"description": operation.summary + "."}
-    if operation.media_type != "application/json":
+def _describe(
+    operation: Operation, schemas: list[tuple[Any, dict[str, Any]]], limits: Limits, *, keys: bool
+) -> dict[str, Any]:
+    def content(media_type: str, kind: Any) -> dict[str, Any]:
+        return {media_type: {"schema": next(schema for one, schema in schemas if one is kind)}}
+
+    good: dict[str, Any] = {"description": f"{operation.summary}."}
+    if operation.response is not None:
+        good["content"] = content(operation.media_type, operation.response)
+    elif operation.status != 204:
         good["content"] = {operation.media_type: {}}
-    elif operation.response is not None:
-        good["content"] = {"application/json": {"schema": _reference(operation.response)}}
+    if operation.lines is not None:
+        good["content"] |= content("application/x-ndjson", operation.lines)
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
         "responses": {str(operation.status): good},
     }
-    if parameters:
+    if parameters := _parameters(operation, limits):
         described["parameters"] = parameters
     statuses = {*operation.errors, 503}
     if operation.right is not None:
         described["description"] = f"Needs the right `{operation.right}`."
-        statuses |= {403, 429} | ({401} if keys else set())
+        statuses |= {401, 403, 429} if keys else {403}
         if keys:
             described["security"] = [{"bearer": []}, {"basic": []}]
     if parameters:
         statuses |= {400, 422}
-    if operation.upload:
-        statuses |= {413, 415, 422}
-        described["requestBody"] = {
-            "required": True,
-            "content": {"application/octet-stream": {"schema": {"type": "string"}}},
-        }
-    if operation.body is not None:
+    if operation.upload or operation.body is not None:
         statuses |= {400, 413, 415, 422}
-        described["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": _reference(operation.body)}},
-        }
-    error = {"application/json": {"schema": _reference(ErrorBody)}}
+        sent: dict[str, Any] = {"application/octet-stream": {}}
+        if operation.body is not None:
+            sent = content("application/json", operation.body)
+        described["requestBody"] = {"required": True, "content": sent}
     for status in sorted(statuses):
-        meaning = _MEANINGS[status]
-        described["responses"][str(status)] = {"description": meaning, "content": error}
+        described["responses"][str(status)] = {
+            "description": _MEANINGS[status],
+            "content": content("application/json", ErrorBody),
+        }
     return described
 
 
-def _path_schema(operation: Operation, name: str) -> dict[str, Any]:
+def _parameters(operation: Operation, limits: Limits) -> list[dict[str, Any]]:
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": _path_schema(operation)}
+        for name in re.findall(r"{(\w+)}", operation.path)
+    ]
+    if operation.query is not None:
+        kind = operation.query
+        _, components = msgspec.json.schema_components([kind], ref_template=_REFERENCE)
+        schema = components[kind.__name__]
+        _bound(schema, limits)
+        required = schema.get("required", ())
+        parameters += [
+            {
+                "name": name,
+                "in": "query",
+                "required": name in required,
+                "schema": _without_null(field),
+            }
+            for name, field in schema["properties"].items()
+        ]
+    return parameters
+
+
+def _path_schema(operation: Operation) -> dict[str, Any]:
     if "/entries/" in operation.path:
         return {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
     return {"type": "string", "minLength": 1}
-
-
-def _reference(kind: Any) -> dict[str, str]:
-    name = kind.__struct_config__.tag or getattr(kind, "__name__", "")
-    (schema,), _ = msgspec.json.schema_components([kind], ref_template=_REFERENCE)
-    assert name
-    return dict(schema)
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -19,6 +20,7 @@ from diglot.server.guard import ClientGoneError, Guard
 if TYPE_CHECKING:
     from diglot.server.keys import Access
     from diglot.server.service import Service
+    from diglot.server.settings import Limits
 
 __all__ = ["Answer", "Call", "Operation", "Path", "Right", "Stream", "answer", "answer_error"]
 
@@ -45,8 +47,14 @@ class Call(NamedTuple):
     """The query string, as the operation's `query` has it."""
     body: Any
     """The body, as the operation's `body` has it."""
+    scope: Scope
     receive: Receive
     guard: Guard
+
+    def header(self, name: str) -> str:
+        """A header of the request; empty if it is not there."""
+        headers: dict[bytes, bytes] = dict(self.scope["headers"])
+        return headers.get(name.encode(), b"").decode("latin-1")
 
 
 class Answer(NamedTuple):
@@ -60,7 +68,7 @@ class Stream(NamedTuple):
     """An answer in pieces, which may take as long as an import."""
 
     media_type: str
-    chunks: AsyncIterator[bytes]
+    chunks: AsyncGenerator[bytes, None]
     headers: tuple[tuple[str, str], ...] = ()
 
 
@@ -76,6 +84,7 @@ class Operation:
         summary: One line.
         response: What the answer holds; None without a body.
         media_type: What the answer is; `response` describes it if it is JSON.
+        lines: What each line of the answer holds for who accepts `application/x-ndjson`.
         status: Of the answer if all is well.
         right: What a key needs; None if everyone may.
         body: What the body holds; None without one, or where the handler reads it.
@@ -91,6 +100,7 @@ class Operation:
     summary: str
     response: Any = None
     media_type: str = "application/json"
+    lines: type[msgspec.Struct] | None = None
     status: int = 200
     right: Right | None = "read"
     body: type[msgspec.Struct] | None = None
@@ -155,7 +165,16 @@ class Path:
                     raise ApiError(422, "invalid_value", "the body is nested too deeply") from None
             if not operation.upload:
                 guard.watch(receive)
-            call = Call(service, access, scope.get("path_params", {}), query, body, receive, guard)
+            call = Call(
+                service,
+                access,
+                scope.get("path_params", {}),
+                query,
+                body,
+                scope,
+                receive,
+                guard,
+            )
             try:
                 result = await operation.handler(call)
             except DiglotError as error:
@@ -167,9 +186,13 @@ class Path:
                 content = b"" if operation.response is None else _encoder.encode(result)
                 await answer(send, operation.status, "application/json", content)
                 return operation.status
-        with Guard(limits.max_time) as guard:
-            guard.watch(receive)
-            await _stream(send, operation, result, guard)
+        try:
+            with Guard(limits.max_import_time) as guard:
+                guard.watch(receive)
+                await _stream(send, operation, result, guard, limits)
+        except ApiError as error:
+            # The answer has begun, so all that can be done is not to end it.
+            return error.status
         return operation.status
 
 
@@ -187,7 +210,7 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def body_parts(scope: Scope, receive: Receive, most: int) -> AsyncIterator[bytes]:
+async def body_parts(scope: Scope, receive: Receive, most: int) -> AsyncGenerator[bytes, None]:
     """As `read_body`, in the pieces in which it comes."""
     for name, value in scope["headers"]:
         if name == b"content-length" and int(value) > most:
@@ -260,12 +283,16 @@ async def answer(
     await send({"type": "http.response.body", "body": content})
 
 
-async def _stream(send: Send, operation: Operation, stream: Stream, guard: Guard) -> None:
+async def _stream(
+    send: Send, operation: Operation, stream: Stream, guard: Guard, limits: Limits
+) -> None:
+    """Sends pieces as they come. A client may not let the server wait for any of them."""
     fields = [(b"content-type", stream.media_type.encode())]
     fields += [(name.encode(), value.encode("latin-1")) for name, value in stream.headers]
     await send({"type": "http.response.start", "status": operation.status, "headers": fields})
-    async for chunk in stream.chunks:
-        guard.restart()
-        await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        guard.restart()
+    async with aclosing(stream.chunks) as chunks:
+        async for chunk in chunks:
+            guard.restart(limits.max_time)
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            guard.restart(limits.max_import_time)
     await send({"type": "http.response.body", "body": b""})

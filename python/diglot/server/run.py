@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -18,10 +19,16 @@ from diglot.memory import InMemoryTranslationMemoryStore
 from diglot.server.app import App
 from diglot.server.keys import Keys
 from diglot.server.protocol import limited_protocol
-from diglot.server.service import Service, loopback_hosts
+from diglot.server.service import Service, Store, loopback_hosts
 from diglot.server.settings import Limits
+from diglot.stores.sqlite import SqliteTranslationMemoryStore
 
 __all__ = ["check_address", "run", "serve"]
+
+_log = logging.getLogger("diglot.server")
+
+# How a SQLite database begins.
+_SQLITE = b"SQLite format 3\0"
 
 # Seconds for which an idle connection is kept.
 _KEEP_ALIVE = 75
@@ -53,20 +60,32 @@ def check_address(host: str, keys: Keys | None, *, anonymous: bool) -> None:
 @asynccontextmanager
 async def open_memories(
     path: str, dual: str | None
-) -> AsyncIterator[tuple[InMemoryTranslationMemoryStore, DualLanguageMemory]]:
+) -> AsyncIterator[tuple[Store, DualLanguageMemory]]:
     """The memories that paths stand for.
 
     Args:
-        path: `:memory:` for an empty one in memory only, else a file of entries that is read into
-            memory.
-        dual: A file of records that is read into memory; None for an empty memory.
+        path: A SQLite database, which is made if there is no such file; another file of entries,
+            which is read into memory; or `:memory:` for an empty memory.
+        dual: A file of records, which is read into memory; None for an empty memory.
     """
-    if path == ":memory:":
-        store = InMemoryTranslationMemoryStore()
-    else:
-        store = await InMemoryTranslationMemoryStore.from_jsonl(path)
     records = DualLanguageMemory() if dual is None else await DualLanguageMemory.from_jsonl(dual)
-    yield store, records
+    if path == ":memory:":
+        yield InMemoryTranslationMemoryStore(), records
+    elif await asyncio.to_thread(_is_database, path):
+        async with await SqliteTranslationMemoryStore.open(path) as store:
+            yield store, records
+    else:
+        _log.warning("%s is read into memory: what is changed is lost at the end", path)
+        yield await InMemoryTranslationMemoryStore.from_jsonl(path), records
+
+
+def _is_database(path: str) -> bool:
+    """Whether a file is a SQLite database, or is not there and is to become one."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_SQLITE)) in (_SQLITE, b"")
+    except FileNotFoundError:
+        return True
 
 
 def run(serving: Coroutine[Any, Any, None]) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from diglot.server.errors import ErrorDetail
 from diglot.store import WHITE_SPACE
 
 __all__ = [
@@ -18,11 +19,16 @@ __all__ = [
     "Concordance",
     "ConcordanceRequest",
     "Entry",
+    "ExportRequest",
     "Facets",
     "FacetsRequest",
+    "Format",
     "Health",
     "Hit",
     "Hits",
+    "ImportLine",
+    "ImportReport",
+    "ImportRequest",
     "Kpis",
     "Mismatch",
     "Permissions",
@@ -271,6 +277,98 @@ class RecallAnswer(Struct, kw_only=True):
     fallback_reason: Literal["low_score", "few_hits"] | None
     passes: list[RecallPass]
     seconds: float
+
+
+class ImportRequest(Struct, forbid_unknown_fields=True, kw_only=True):
+    """How to read a file. Its format, if it is not given, is what its name or its first bytes
+    tell. `docs/formats.md` says which formats have use for the other options.
+    """
+
+    filename: str = ""
+    format: str | None = None
+    domain: str | None = None
+    namespace: str | None = None
+    duplicates: Literal["keep", "skip", "replace", "newest"] = "keep"
+    strict: bool = False
+    dry_run: bool = False
+    source_language: str | None = None
+    target_language: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    fuzzy: bool | None = None
+
+
+class Outcome(Struct, kw_only=True):
+    """What became of the entries with a pair of languages."""
+
+    source_language: str | None
+    target_language: str | None
+    added: int
+    duplicate: int
+    replaced: int
+    removed: int
+
+
+class Problem(Struct, kw_only=True):
+    """Something that was left out, where it is and why."""
+
+    line: int
+    unit: str | None
+    code: str
+    reason: str
+
+
+class ImportReport(Struct, kw_only=True):
+    """What an import did, or a dry run would have done. `path` is the `filename` that was given;
+    `problems` are the first thousand.
+    """
+
+    path: str
+    format: str
+    duplicates: str
+    dry_run: bool
+    units: int
+    read: int
+    added: int
+    duplicate: int
+    replaced: int
+    removed: int
+    skipped: int
+    pairs: list[Outcome]
+    problems: list[Problem]
+
+
+class Progress(Struct, kw_only=True):
+    """How much of a file was read."""
+
+    bytes_read: int
+    bytes_total: int | None
+    entries: int
+
+
+class ImportLine(Struct, kw_only=True, omit_defaults=True):
+    """One of: the progress of an import, again and again; in the end its report, or an error."""
+
+    progress: Progress | UnsetType = UNSET
+    report: ImportReport | UnsetType = UNSET
+    error: ErrorDetail | UnsetType = UNSET
+
+
+class ExportRequest(Struct, forbid_unknown_fields=True, kw_only=True):
+    """Which entries to write, and how."""
+
+    format: str
+    source_language: str | None = None
+    target_language: str | None = None
+    domain: str | None = None
+    namespace: str | None = None
+
+
+class Format(Struct, kw_only=True):
+    """A format of files, and how their names end, the usual ending first."""
+
+    name: str
+    endings: list[str]
 
 
 class Permissions(Struct, kw_only=True):

@@ -16,8 +16,11 @@ from diglot.server.keys import ANONYMOUS, Access, Keys
 from diglot.server.metrics import Metrics, Requests
 from diglot.server.operation import Right
 from diglot.server.settings import Limits
+from diglot.stores.sqlite import SqliteTranslationMemoryStore
 
-__all__ = ["Service"]
+__all__ = ["Service", "Store", "loopback_hosts"]
+
+Store = InMemoryTranslationMemoryStore | SqliteTranslationMemoryStore
 
 # What a browser calls this machine. A page of another site whose name was made to lead here gives
 # itself away by that name.
@@ -37,7 +40,7 @@ class Service:
 
     def __init__(
         self,
-        store: InMemoryTranslationMemoryStore,
+        store: Store,
         records: DualLanguageMemory,
         keys: Keys | None,
         limits: Limits,

@@ -29,6 +29,7 @@ class Limits:
 
     max_body: int = _limit(4 << 20, 1, "bytes of a request's body, imports aside")
     max_import: int = _limit(1 << 30, 1, "bytes of a file to import")
+    max_import_entries: int = _limit(5_000_000, 1, "entries of a file to import")
     max_query: int = _limit(32_768, 1, "characters of a text to look up")
     max_batch: int = _limit(1_000, 1, "entries or queries of one request")
     max_hits: int = _limit(100, 1, "hits of one query")

@@ -1,0 +1,172 @@
+"""A server of a SQLite store: what it acknowledged is there, whatever becomes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+from diglot.stores.sqlite import SqliteTranslationMemory
+from serving import Server, serving
+
+
+class Writer(threading.Thread):
+    """Adds, replaces and removes entries over a connection of its own until that breaks.
+
+    Attributes:
+        known: The targets of the entries that it knows to be there, by id.
+        gone: The ids of those that it knows to be removed.
+        open: What was asked last and not answered: it may have been done or not.
+    """
+
+    def __init__(self, server: Server, number: int) -> None:
+        super().__init__()
+        self.server, self.number = server, number
+        self.known: dict[int, str] = {}
+        self.gone: set[int] = set()
+        self.open: tuple[str, int | None, str] | None = None
+        self.done = 0
+
+    def run(self) -> None:
+        try:
+            address = ("127.0.0.1", self.server.port)
+            with (
+                socket.create_connection(address) as connection,
+                connection.makefile("rb") as answers,
+            ):
+                self._work(connection, answers)
+        except (OSError, ValueError):
+            # The server is no more.
+            pass
+
+    def _work(self, connection: socket.socket, answers: Any) -> None:
+        turn = 0
+        while True:
+            turn += 1
+            target = f"writer {self.number} turn {turn}"
+            ids = list(self.known)
+            method, id, path = "POST", None, "/api/v1/entries"
+            if turn % 5 in (3, 4) and ids:
+                method = "PUT" if turn % 5 == 3 else "DELETE"
+                id = ids[turn * 7 % len(ids)]
+                path = f"{path}/{id}"
+            body = json.dumps({"source": f"source {turn % 50}", "target": target}).encode()
+            self.open = (method, id, target)
+            head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\n"
+            head += f"content-length: {len(body)}\r\n\r\n"
+            connection.sendall(head.encode() + body)
+            status, answer = _answer(answers)
+            if method == "POST":
+                assert status == 201
+                self.known[answer["id"]] = target
+            elif method == "PUT":
+                assert status == 204
+                self.known[id] = target  # type: ignore[index]
+            else:
+                assert status == 204
+                del self.known[id]  # type: ignore[arg-type]
+                self.gone.add(id)  # type: ignore[arg-type]
+            self.open = None
+            self.done += 1
+
+
+def _answer(answers: Any) -> tuple[int, Any]:
+    first = answers.readline()
+    if not first:
+        raise ValueError("there is no answer")
+    status = int(first.split()[1])
+    length = 0
+    while (line := answers.readline()) not in (b"\r\n", b""):
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.partition(b":")[2])
+    body = answers.read(length)
+    if len(body) < length:
+        raise ValueError("the answer ends early")
+    return status, json.loads(body) if length else None
+
+
+def check(held: dict[int, str], writers: list[Writer]) -> None:
+    """Fails unless a store holds what the writers know, and nothing that they do not know of."""
+    expected: dict[int, str] = {}
+    unsure: set[str] = set()
+    for writer in writers:
+        expected |= writer.known
+        assert not writer.gone & set(held), "what was removed is gone"
+        if writer.open is not None:
+            method, id, target = writer.open
+            unsure.add(target)
+            if method == "DELETE" and id not in held:
+                del expected[id]  # type: ignore[arg-type]
+            elif method == "PUT" and held.get(id) == target:  # type: ignore[arg-type]
+                expected[id] = target  # type: ignore[index]
+    extra = {id: target for id, target in held.items() if id not in expected}
+    assert {id: held.get(id) for id in expected} == expected
+    assert set(extra.values()) <= unsure
+
+
+def contents(path: Path) -> dict[int, str]:
+    with SqliteTranslationMemory.open(path, create=False) as memory:
+        memory.verify()
+        return {id: entry.target for id, entry in memory.items()}
+
+
+def test_a_killed_server_has_all_that_it_acknowledged(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    everyone: list[Writer] = []
+    for number in range(3):
+        with serving(path) as server:
+            writers = [Writer(server, 10 * number + place) for place in range(8)]
+            for writer in writers:
+                writer.start()
+            # Under load, and at another moment each time.
+            while min(writer.done for writer in writers) < 20 + 7 * number:
+                os.sched_yield()
+            os.kill(server.process.pid, signal.SIGKILL)
+            server.process.wait(60)
+            for writer in writers:
+                writer.join(60)
+        everyone += writers
+        assert sum(len(writer.known) for writer in writers) > 50
+        check(contents(path), everyone)
+        # What was uncertain is now known, one way or the other.
+        held = contents(path)
+        for writer in writers:
+            if writer.open is not None:
+                writer.known = {id: held[id] for id in writer.known if id in held}
+                writer.known |= {
+                    id: target for id, target in held.items() if target == writer.open[2]
+                }
+                writer.open = None
+
+
+def test_a_server_that_is_told_to_stop_under_load_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with serving(path) as server:
+        writers = [Writer(server, number) for number in range(8)]
+        for writer in writers:
+            writer.start()
+        while min(writer.done for writer in writers) < 20:
+            os.sched_yield()
+        assert server.stop() == 0
+        for writer in writers:
+            writer.join(60)
+    check(contents(path), writers)
+
+
+def test_a_store_is_made_and_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    entry = {"source": "Save the file", "target": "파일 저장", "metadata": {"a": [1]}}
+    with serving(path) as server, server.client() as client:
+        id = client.post("/api/v1/entries", json=entry).json()["id"]
+    with serving(path) as server, server.client() as client:
+        (hit,) = client.post("/api/v1/search", json={"query": "save the file"}).json()["hits"]
+        assert (hit["id"], hit["entry"]["metadata"]) == (id, {"a": [1]})
+        # Another process changes the same store.
+        with SqliteTranslationMemory.open(path) as memory:
+            memory.remove(id)
+        assert client.get(f"/api/v1/entries/{id}").status_code == 404
+        assert client.post("/api/v1/search", json={"query": "save the file"}).json() == {"hits": []}
