@@ -18,7 +18,7 @@ are read into memory, and :memory: is an empty memory: what is changed in these 
 when the server stops.
 
 Without --keys, anyone who can reach the server may do everything, so it listens on this
-machine only. `diglot key NAME` makes keys.
+machine only. `diglot key FILE NAME` makes keys.
 
 examples:
   diglot serve memory.db
@@ -26,7 +26,7 @@ examples:
   curl -s localhost:8080/api/v1/search -d '{"query": "Save the file", "target_language": "ko"}'
 
 exit status: 0 stopped when told to, 2 wrong argument, 3 unreadable file or address in use,
-4 malformed file, 5 packages of diglot[server] not installed
+4 malformed file, 5 packages of diglot[server] not installed, 6 store that cannot be used
 """
 
 

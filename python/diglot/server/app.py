@@ -9,7 +9,7 @@ import msgspec
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from diglot.server import browse, entries, records, system
+from diglot.server import browse, entries, records, system, transfer
 from diglot.server.errors import ApiError
 from diglot.server.openapi import document
 from diglot.server.operation import Answer, Call, Operation, Path, answer_error
@@ -33,6 +33,7 @@ class App:
         operations = [
             *entries.OPERATIONS,
             *browse.OPERATIONS,
+            *transfer.OPERATIONS,
             *records.OPERATIONS,
             *system.OPERATIONS,
         ]

@@ -12,9 +12,10 @@ from ipaddress import ip_address
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from diglot.dual import DualLanguageMemory
-from diglot.errors import InvalidValueError
+from diglot.errors import FormatError, InvalidValueError
 from diglot.memory import InMemoryTranslationMemoryStore
 from diglot.server.app import App
 from diglot.server.keys import Keys
@@ -23,7 +24,7 @@ from diglot.server.service import Service, Store, loopback_hosts
 from diglot.server.settings import Limits
 from diglot.stores.sqlite import SqliteTranslationMemoryStore
 
-__all__ = ["check_address", "run", "serve"]
+__all__ = ["check_address", "configuration", "run", "serve"]
 
 _log = logging.getLogger("diglot.server")
 
@@ -75,8 +76,19 @@ async def open_memories(
         async with await SqliteTranslationMemoryStore.open(path) as store:
             yield store, records
     else:
-        _log.warning("%s is read into memory: what is changed is lost at the end", path)
-        yield await InMemoryTranslationMemoryStore.from_jsonl(path), records
+        yield await _read(path), records
+
+
+async def _read(path: str) -> InMemoryTranslationMemoryStore:
+    memory = InMemoryTranslationMemoryStore()
+    report = await memory.import_file(path)
+    if report.problems:
+        problem = report.problems[0]
+        if not report.added:
+            raise FormatError(f"{path}, {problem}", path=path, line=problem.line)
+        _log.warning("%s, %s (%s left out)", path, problem, f"{report.skipped:,}")
+    _log.warning("%s was read into memory: what is changed is lost at the end", path)
+    return memory
 
 
 def _is_database(path: str) -> bool:
@@ -128,23 +140,27 @@ async def serve(
     hosts = loopback_hosts() if keys is None and is_loopback(host) else None
     async with open_memories(path, dual) as (store, records):
         service = Service(store, records, keys, limits, hosts)
-        config = uvicorn.Config(
-            App(service),
-            host=host,
-            port=port,
-            http=limited_protocol(limits.max_time),
-            ws="none",
-            lifespan="off",
-            interface="asgi3",
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            proxy_headers=False,
-            timeout_keep_alive=_KEEP_ALIVE,
-            timeout_graceful_shutdown=limits.shutdown_time,
-            limit_concurrency=limits.max_connections,
-        )
-        await _Server(config, service).serve()
+        await _Server(configuration(App(service), host, port, limits), service).serve()
+
+
+def configuration(application: ASGIApp, host: str, port: int, limits: Limits) -> uvicorn.Config:
+    """How uvicorn runs an application."""
+    return uvicorn.Config(
+        application,
+        host=host,
+        port=port,
+        http=limited_protocol(limits.max_time),
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=limits.shutdown_time,
+        limit_concurrency=limits.max_connections,
+    )
 
 
 class _Server(uvicorn.Server):

@@ -56,6 +56,7 @@ Text = Annotated[
         extra_json_schema={"pattern": f"[^{_BLANK}]"},
     ),
 ]
+Time = Annotated[str, Meta(description="ISO 8601.", extra_json_schema={"format": "date-time"})]
 Score = Annotated[float, Meta(ge=0, le=1)]
 Id = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Metadata = Annotated[dict[str, Any], Meta(description="Anything that JSON can hold.")]
@@ -159,8 +160,8 @@ class Record(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tru
     lang: Text | UnsetType = UNSET
     translation_source: _Origin | UnsetType = UNSET
     translation_status: _Status | UnsetType = UNSET
-    created_at: str | UnsetType = UNSET
-    updated_at: str | UnsetType = UNSET
+    created_at: Time | UnsetType = UNSET
+    updated_at: Time | UnsetType = UNSET
     category: str | None = None
     importance: Score | None = None
     embedding_version: str | None = None

@@ -156,7 +156,7 @@ async def export_file(call: Call) -> Stream:
         if query.format not in FORMATS:
             message = f"format is {query.format!r}; allowed are {', '.join(FORMATS)}"
             raise ApiError(422, "invalid_value", message, field="format")
-        path = Path(directory.name, f"export{FORMATS[query.format][0]}")
+        path = Path(directory.name, f"export.{FORMATS[query.format][0]}")
         await call.service.store.export_file(
             path,
             format=query.format,

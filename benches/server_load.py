@@ -1,0 +1,188 @@
+"""Measures lookups over HTTP, from the root of the repository: over one connection, at fixed rates,
+and as many as there can be, beside a handler on the same server that does nothing.
+
+The server has all of `../shared/corpus` in memory, in a process of its own. Queries are
+asked with both languages over connections that are kept; the number of requests is fixed, and every
+answer is compared with that of the same memory in this process. At a fixed rate, a request's time
+begins when it was due, whether or not there was a connection free to send it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import NamedTuple
+
+import msgspec
+
+import diglot
+from benches import data
+from benches.clock import percentiles, searcher, time_searches
+from benches.scale import SCALES
+from benches.units import seconds
+
+_CONNECTIONS = 16
+_PATIENCE = 600
+
+
+class _Case(NamedTuple):
+    """A request, and the ids and scores of its answer; None if it is not to be checked."""
+
+    request: bytes
+    hits: list[tuple[int, float]] | None
+
+
+class _Connection:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    async def ask(self, case: _Case) -> None:
+        self._writer.write(case.request)
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", head)
+        if not head.startswith(b"HTTP/1.1 200 ") or length is None:
+            raise SystemExit(f"the server answered {head!r}")
+        body = await self._reader.readexactly(int(length[1]))
+        if case.hits is not None:
+            found = [(hit["id"], hit["score"]) for hit in msgspec.json.decode(body)["hits"]]
+            if found != case.hits:
+                raise SystemExit(f"{case.request!r} was answered {found}, not {case.hits}")
+
+
+async def _connections(port: int, count: int) -> list[_Connection]:
+    return [_Connection(*await asyncio.open_connection("127.0.0.1", port)) for _ in range(count)]
+
+
+async def _closed(port: int, cases: Sequence[_Case], connections: int) -> tuple[float, list[float]]:
+    """Each connection asks when it has its last answer. Returns the rate, and the times."""
+    times: list[float] = []
+
+    async def one(connection: _Connection, share: Sequence[_Case]) -> None:
+        for case in share:
+            start = perf_counter()
+            await connection.ask(case)
+            times.append(perf_counter() - start)
+
+    opened = await _connections(port, connections)
+    start = perf_counter()
+    await asyncio.gather(
+        *(one(connection, cases[at::connections]) for at, connection in enumerate(opened))
+    )
+    return len(cases) / (perf_counter() - start), times
+
+
+async def _at_rate(port: int, cases: Sequence[_Case], rate: float) -> tuple[float, list[float]]:
+    """A request is due at a time; whichever connection is free sends it."""
+    free: asyncio.Queue[_Connection] = asyncio.Queue()
+    for connection in await _connections(port, _CONNECTIONS):
+        free.put_nowait(connection)
+    times: list[float] = []
+    begin = perf_counter() + 0.1
+
+    async def one(due: float, case: _Case) -> None:
+        connection = await free.get()
+        await connection.ask(case)
+        times.append(perf_counter() - due)
+        free.put_nowait(connection)
+
+    tasks = []
+    for number, case in enumerate(cases):
+        due = begin + number / rate
+        if (wait := due - perf_counter()) > 0:
+            await asyncio.sleep(wait)
+        tasks.append(asyncio.ensure_future(one(due, case)))
+    await asyncio.gather(*tasks)
+    return len(cases) / (perf_counter() - begin), times
+
+
+@contextmanager
+def _serving(command: Sequence[str]) -> Iterator[int]:
+    with (
+        tempfile.TemporaryFile("w+") as log,
+        subprocess.Popen([sys.executable, "-m", *command], stderr=log) as process,
+    ):
+        try:
+            until = perf_counter() + _PATIENCE
+            while perf_counter() < until and process.poll() is None:
+                log.seek(0)
+                if found := re.search(r"running on http://[^ ]*:(\d+)", log.read()):
+                    yield int(found[1])
+                    return
+            raise SystemExit(f"{' '.join(command)} did not start")
+        finally:
+            process.terminate()
+
+
+def main() -> int:
+    parser = ArgumentParser("python -m benches.server_load", description=__doc__)
+    parser.add_argument("--requests", type=int, default=20_000, help="how many at a time")
+    parser.add_argument("--rate", type=float, nargs="+", default=[200, 500, 1000], help="a second")
+    arguments = parser.parse_args()
+    scale = SCALES["full"]
+    queries = data.queries(scale)
+    memory = diglot.TranslationMemory.from_jsonl(data.corpus_file(scale))
+    memory._memory.settle()
+    search = searcher(memory, filtered=True)
+    cases = []
+    for query in queries:
+        hits = [(hit.id, hit.score) for hit in search(query.text, query)]
+        body = msgspec.json.encode(
+            {
+                "query": query.text,
+                "source_language": query.source_language,
+                "target_language": query.target_language,
+            }
+        )
+        head = "POST /api/v1/search HTTP/1.1\r\nhost: localhost\r\n"
+        head += f"content-length: {len(body)}\r\n\r\n"
+        cases.append(_Case(head.encode() + body, hits))
+    many = [cases[at % len(cases)] for at in range(arguments.requests)]
+    few = cases[: min(len(cases), 5_000)]
+    _say(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors, ")
+    _say(
+        f"load {os.getloadavg()[0]:.1f} before; {len(memory):,} entries, {len(queries):,} queries\n"
+    )
+    _say("| what | requests a second | p50 | p95 | p99 |\n| --- | ---: | ---: | ---: | ---: |")
+    times = time_searches(search, queries[: len(few)])
+    _row("`search` in the process", len(times) / sum(times), times)
+    del memory, search
+    corpus = str(data.corpus_file(scale))
+    nothing = [_Case(case.request, None) for case in few]
+    with _serving(["benches.server_nothing"]) as port:
+        _row("nothing, 1 connection", *asyncio.run(_closed(port, nothing, 1)))
+        many_connections = asyncio.run(_closed(port, nothing * 4, _CONNECTIONS))
+        _row(f"nothing, {_CONNECTIONS} connections", *many_connections)
+    with _serving(["diglot", "serve", corpus, "--port", "0"]) as port:
+        asyncio.run(_closed(port, few, _CONNECTIONS))
+        _row("lookups, 1 connection", *asyncio.run(_closed(port, few, 1)))
+        for rate in arguments.rate:
+            some = many[: int(rate * 15)]
+            _row(f"lookups, {rate:g} a second", *asyncio.run(_at_rate(port, some, rate)))
+        _row(
+            f"lookups, {_CONNECTIONS} connections", *asyncio.run(_closed(port, many, _CONNECTIONS))
+        )
+    return 0
+
+
+def _row(what: str, rate: float, times: list[float]) -> None:
+    shown = percentiles(times)
+    columns = [f"{rate:,.0f}", *(seconds(shown[share]) for share in ("p50", "p95", "p99"))]
+    _say(f"| {what} | {' | '.join(columns)} |")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""The OpenAPI document: whether it is true, as schemathesis finds out by asking."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from serving import serving
+
+HOOKS = Path(__file__).parent
+
+# Cases to an operation and phase.
+EXAMPLES = os.environ.get("SCHEMATHESIS_EXAMPLES", "4")
+
+# Records have fields that must agree, which JSON Schema cannot say, and files are of a format.
+DEPENDENT = "records|import|export"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--exclude-path-regex", DEPENDENT),
+        ("--include-path-regex", DEPENDENT, "--exclude-checks", "positive_data_acceptance"),
+    ],
+)
+def test_the_document_is_true(options: tuple[str, ...], tmp_path: Path) -> None:
+    with serving() as server:
+        command = [sys.executable, "-m", "schemathesis.cli", "--no-color", "run"]
+        command += [f"{server.url}/openapi.json", "--checks", "all", "--phases", "fuzzing,stateful"]
+        command += ["--max-examples", EXAMPLES, "--seed", "1", "--generation-deterministic"]
+        ran = subprocess.run(
+            [*command, "--generation-database", "none", *options],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(HOOKS),
+                "SCHEMATHESIS_HOOKS": "schemathesis_hooks",
+            },
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert "Tested:" in ran.stdout
+        assert not [line for line in server.log if "ERROR" in line]

@@ -1,0 +1,199 @@
+"""Importing and exporting files over HTTP."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from diglot.server.keys import new_key
+from serving import Server, serving
+
+ENTRIES = [
+    {"source": f"Source {number}", "target": f"목표 {number}", "source_language": "en"}
+    for number in range(5)
+]
+LINES = "".join(json.dumps(entry) + "\n" for entry in ENTRIES).encode()
+
+
+@pytest.fixture(scope="module")
+def served(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Server, dict[str, str], Path]]:
+    folder = tmp_path_factory.mktemp("server")
+    keys, text = {}, None
+    for name, rights in {
+        "admin": {"read": ["*"], "write": ["*"], "admin": True},
+        "a": {"read": ["a"], "write": ["a"]},
+        "b": {"read": ["b"], "write": ["b"]},
+        "both": {"read": ["a", "b"], "write": ["a", "b"]},
+    }.items():
+        keys[name], text = new_key(name, text, **rights)
+    assert text is not None
+    (folder / "keys.toml").write_text(text)
+    (folder / "tmp").mkdir()
+    options = ("--keys", str(folder / "keys.toml"), "--max-import", "100000")
+    environment = {"TMPDIR": str(folder / "tmp"), "DIGLOT_MAX_IMPORT_ENTRIES": "1000"}
+    with serving(folder / "memory.db", *options, environment=environment) as server:
+        yield server, keys, folder / "tmp"
+    assert not list((folder / "tmp").iterdir()), "nothing is left behind"
+
+
+@pytest.fixture
+def clients(served: tuple[Server, dict[str, str], Path]) -> Iterator[dict[str, httpx.Client]]:
+    server, keys, _ = served
+    clients = {name: server.client(key) for name, key in keys.items()}
+    yield clients
+    for client in clients.values():
+        client.close()
+
+
+def imported(client: httpx.Client, content: bytes, **query: Any) -> dict[str, Any]:
+    answer = client.post("/api/v1/import", content=content, params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text
+    assert answer.json()["error"]["code"] == code
+    return answer.json()["error"]
+
+
+def exported(client: httpx.Client, **query: Any) -> bytes:
+    answer = client.get("/api/v1/export", params=query)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-disposition"].startswith('attachment; filename="export.')
+    return answer.content
+
+
+def test_what_is_exported_can_be_imported_again(clients: dict[str, httpx.Client]) -> None:
+    report = imported(clients["admin"], LINES, filename="some.jsonl", domain="there and back")
+    assert (report["path"], report["format"]) == ("some.jsonl", "jsonl")
+    assert (report["read"], report["added"], report["skipped"]) == (5, 5, 0)
+    formats = {
+        item["name"]: item["endings"] for item in clients["admin"].get("/api/v1/formats").json()
+    }
+    for name in ("tmx", "jsonl", "csv", "tsv"):
+        file = exported(clients["admin"], format=name, domain="there and back")
+        ending = formats[name][0]
+        for content, filename in ((file, f"x.{ending}"), (gzip.compress(file), f"x.{ending}.gz")):
+            query = {"filename": filename, "domain": name, "duplicates": "skip"}
+            imported(clients["admin"], content, **query)
+        search = {"query": "Source 1", "domain": name, "max_hits": 10, "min_score": 0.1}
+        hits = clients["admin"].post("/api/v1/search", json=search).json()["hits"]
+        assert hits[0]["entry"]["target"] == "목표 1", name
+        assert len(hits) == 5, name
+
+
+def test_a_dry_run_changes_nothing(clients: dict[str, httpx.Client]) -> None:
+    query = {"filename": "a.jsonl", "domain": "dry", "namespace": "dry"}
+    report = imported(clients["admin"], LINES, dry_run="true", **query)
+    assert (report["dry_run"], report["added"]) == (True, 5)
+    assert clients["admin"].get("/api/v1/facets?namespace=dry").json()["entries"] == 0
+    imported(clients["admin"], LINES, **query)
+    report = imported(clients["admin"], LINES, duplicates="skip", **query)
+    assert (report["added"], report["duplicate"]) == (0, 5)
+
+
+def test_what_cannot_be_used_is_said(clients: dict[str, httpx.Client]) -> None:
+    client = clients["admin"]
+    content = LINES + b'{"source": "s"}\nnonsense\n'
+    report = imported(client, content, filename="a.jsonl", namespace="problems")
+    assert (report["added"], report["skipped"]) == (5, 2)
+    assert [problem["line"] for problem in report["problems"]] == [6, 7]
+    query = {"filename": "my file.jsonl", "namespace": "strict", "strict": "true"}
+    answer = client.post("/api/v1/import", content=content, params=query)
+    error = refused(answer, 422, "invalid_format")
+    assert error["line"] == 6
+    assert error["message"].startswith("my file.jsonl, line 6")
+    assert client.get("/api/v1/facets?namespace=strict").json()["entries"] == 0
+    for content, query in (
+        (b"<html><body>", {"filename": "a.tmx"}),
+        (b"", {"filename": "a.tmx"}),
+        (b"\x1f\x8b damaged", {"filename": "a.jsonl.gz"}),
+        (LINES, {"format": "tmx"}),
+        (LINES, {"format": "nonsense"}),
+        (LINES, {"format": "jsonl", "delimiter": ";"}),
+        (LINES, {"format": "jsonl", "duplicates": "sometimes"}),
+    ):
+        answer = client.post("/api/v1/import", content=content, params=query)
+        assert answer.status_code == 422, answer.text
+        assert "/tmp" not in answer.text
+    refused(client.get("/api/v1/export?format=nonsense"), 422, "invalid_value")
+    refused(client.get("/api/v1/export"), 422, "missing_field")
+
+
+def test_a_file_is_bounded(clients: dict[str, httpx.Client]) -> None:
+    client = clients["admin"]
+    query = {"filename": "a.jsonl", "namespace": "bounded"}
+    answer = client.post("/api/v1/import", content=b" " * 100_001, params=query)
+    refused(answer, 413, "too_large")
+    bomb = gzip.compress(LINES * 201)
+    refused(client.post("/api/v1/import", content=bomb, params=query), 422, "too_many")
+    assert client.get("/api/v1/facets?namespace=bounded").json()["entries"] == 0
+
+
+def test_progress_and_the_report_come_line_by_line(clients: dict[str, httpx.Client]) -> None:
+    headers = {"accept": "application/x-ndjson"}
+    query = {"filename": "a.jsonl", "namespace": "lines"}
+    answer = clients["admin"].post("/api/v1/import", content=LINES, params=query, headers=headers)
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    *progress, last = map(json.loads, answer.text.splitlines())
+    assert last["report"]["added"] == 5
+    assert all(set(line) == {"progress"} for line in progress)
+    query["format"] = "tmx"
+    answer = clients["admin"].post("/api/v1/import", content=LINES, params=query, headers=headers)
+    (last,) = map(json.loads, answer.text.splitlines())
+    assert last["error"]["code"] == "invalid_format"
+
+
+def test_a_tenant_imports_and_exports_only_what_is_its_own(
+    clients: dict[str, httpx.Client],
+) -> None:
+    theirs = [{**entry, "namespace": "b", "notes": "of a"} for entry in ENTRIES]
+    lines = "".join(json.dumps(entry) + "\n" for entry in theirs).encode()
+    imported(clients["a"], lines, filename="a.jsonl")
+    assert clients["b"].get("/api/v1/facets").json()["entries"] == 0
+    imported(clients["b"], LINES, filename="a.jsonl")
+    # What is replaced is in the same namespace.
+    report = imported(clients["a"], lines, filename="a.jsonl", duplicates="replace")
+    assert (report["duplicate"], report["replaced"]) == (5, 0)
+    for name, notes in (("a", "of a"), ("b", None)):
+        entries = [
+            json.loads(line) for line in exported(clients[name], format="jsonl").splitlines()
+        ]
+        assert [(entry["namespace"], entry.get("notes")) for entry in entries] == [
+            (name, notes)
+        ] * 5
+        other = "b" if name == "a" else "a"
+        answer = clients[name].get(f"/api/v1/export?format=jsonl&namespace={other}")
+        refused(answer, 403, "forbidden")
+        answer = clients[name].post(f"/api/v1/import?namespace={other}", content=lines)
+        refused(answer, 403, "forbidden")
+    assert refused(clients["both"].post("/api/v1/import", content=lines), 422, "missing_field")
+    assert refused(clients["both"].get("/api/v1/export?format=tmx"), 422, "missing_field")
+
+
+def test_an_import_ends_when_its_client_hangs_up(
+    served: tuple[Server, dict[str, str], Path], clients: dict[str, httpx.Client]
+) -> None:
+    server, keys, folder = served
+
+    def content() -> Iterator[bytes]:
+        yield LINES
+        raise KeyboardInterrupt
+
+    with server.client(keys["admin"]) as client, pytest.raises(KeyboardInterrupt):
+        client.post("/api/v1/import?namespace=gone&filename=a.jsonl", content=content())
+    pattern = r'diglot_http_requests_total\{operation="import_file",status="499"\} 1\.0'
+    while not re.search(pattern, clients["admin"].get("/metrics").text):
+        pass
+    assert not list(folder.iterdir())
+    assert clients["admin"].get("/api/v1/facets?namespace=gone").json()["entries"] == 0
