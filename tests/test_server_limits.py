@@ -302,6 +302,9 @@ def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
 
     status, error = run(str(tmp_path / "none.jsonl"), "--port", "0")
     assert (status, "none.jsonl" in error) == (3, True)
+    assert not list(tmp_path.iterdir())
+    status, error = run(str(tmp_path / "none" / "memory.db"), "--port", "0")
+    assert (status, "none" in error) == (3, True), error
     (tmp_path / "bad.jsonl").write_text("{}\n")
     status, error = run(str(tmp_path / "bad.jsonl"), "--port", "0")
     assert (status, "line 1" in error) == (4, True)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp
 
 from diglot.dual import DualLanguageMemory
 from diglot.errors import FormatError, InvalidValueError
+from diglot.formats import FORMATS
 from diglot.memory import InMemoryTranslationMemoryStore
 from diglot.server.app import App
 from diglot.server.keys import Keys
@@ -97,6 +99,9 @@ def _is_database(path: str) -> bool:
         with open(path, "rb") as file:
             return file.read(len(_SQLITE)) in (_SQLITE, b"")
     except FileNotFoundError:
+        endings = {ending for endings in FORMATS.values() for ending in (*endings, "gz", "zst")}
+        if Path(path).suffix.lower()[1:] in endings:
+            raise
         return True
 
 
