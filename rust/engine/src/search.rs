@@ -23,15 +23,16 @@ use crate::removed::Removed;
 use crate::segment::Segment;
 use crate::topk::{Ranked, TopK};
 
-/// A query, analysed.
+/// A query, analysed. What only comparisons need is made for the first one: a search for a text that is there often
+/// compares nothing.
 pub(crate) struct Query<'a> {
     pub(crate) normalized: &'a str,
-    pub(crate) tokens: Elements<'a>,
-    pub(crate) trigrams: Elements<'static>,
-    presence: Presence,
     token_keys: Vec<u32>,
     trigram_keys: Vec<u32>,
-    /// For the comparison with live entries; made when there are some.
+    tokens: Option<Elements<'a>>,
+    trigrams: Option<Elements<'static>>,
+    presence: Option<Presence>,
+    /// For the comparison with live entries.
     profile: Option<Profile>,
 }
 
@@ -44,17 +45,36 @@ impl<'a> Query<'a> {
         features.keys(Kind::Trigram, normalized, &mut trigram_keys);
         Query {
             normalized,
-            tokens: Elements::tokens(normalized),
-            trigrams: Elements::trigrams(normalized),
-            presence: Presence::new(normalized),
             token_keys,
             trigram_keys,
+            tokens: None,
+            trigrams: None,
+            presence: None,
             profile: None,
         }
     }
 
     pub(crate) fn profile(&mut self) -> &Profile {
         self.profile.get_or_insert_with(|| Profile::of(self.normalized))
+    }
+
+    /// How many tokens a normalized text shares with it, and how many the text has.
+    #[inline]
+    fn shared_tokens(&mut self, text: &str) -> (usize, usize) {
+        self.tokens.get_or_insert_with(|| Elements::tokens(self.normalized)).shared_tokens(text)
+    }
+
+    /// How many trigrams a normalized text shares with it.
+    #[inline]
+    fn shared_trigrams(&mut self, text: &str) -> usize {
+        self.trigrams.get_or_insert_with(|| Elements::trigrams(self.normalized)).shared_trigrams(text)
+    }
+
+    /// How many trigrams a normalized text may share with it: no fewer than it does.
+    #[inline]
+    fn most_trigrams(&mut self, text: &str) -> usize {
+        let presence = self.presence.get_or_insert_with(|| Presence::new(self.normalized));
+        presence.most_shared(text).min(self.trigram_keys.len())
     }
 }
 
@@ -231,10 +251,10 @@ pub(crate) fn live(
             score = 1.0;
         } else {
             if trigrams_may {
-                score = dice(query.trigrams.shared_trigrams(&entry.normalized), trigrams);
+                score = dice(query.shared_trigrams(&entry.normalized), trigrams);
             }
             if tokens_may {
-                score = f64::max(score, dice(query.tokens.shared_tokens(&entry.normalized).0, tokens));
+                score = f64::max(score, dice(query.shared_tokens(&entry.normalized).0, tokens));
             }
         }
         if score > 0.0 {
@@ -386,14 +406,14 @@ impl Search<'_, '_, '_> {
         }
         let floor = self.top.floor();
         let size = segment.trigrams.sizes()[row as usize] as usize;
-        let own = self.query.trigrams.total();
+        let own = self.query.trigram_keys.len();
         let mut score = 0.0;
-        if dice(self.query.presence.most_shared(text).min(own), own + size) >= floor {
-            score = dice(self.query.trigrams.shared_trigrams(text), own + size);
+        if dice(self.query.most_trigrams(text), own + size) >= floor {
+            score = dice(self.query.shared_trigrams(text), own + size);
         }
-        let own = self.query.tokens.total();
+        let own = self.query.token_keys.len();
         if own > 0 {
-            let (shared, size) = self.query.tokens.shared_tokens(text);
+            let (shared, size) = self.query.shared_tokens(text);
             score = f64::max(score, dice(shared, own + size));
         }
         score
@@ -618,14 +638,14 @@ impl Search<'_, '_, '_> {
             let trigrams = match kind {
                 Kind::Trigram => size as usize,
                 Kind::Token => {
-                    score = dice(self.query.tokens.shared_tokens(text).0, own + size as usize);
+                    score = dice(self.query.shared_tokens(text).0, own + size as usize);
                     segment.trigrams.sizes()[row as usize] as usize
                 }
             };
-            let all = self.query.trigrams.total() + trigrams;
-            let most = self.query.presence.most_shared(text).min(self.query.trigrams.total());
+            let all = self.query.trigram_keys.len() + trigrams;
+            let most = self.query.most_trigrams(text);
             if dice(most, all) >= floor {
-                score = f64::max(score, dice(self.query.trigrams.shared_trigrams(text), all));
+                score = f64::max(score, dice(self.query.shared_trigrams(text), all));
             }
             if score > 0.0 && score >= floor {
                 self.view.offer(self.selection, row, score, self.top);
