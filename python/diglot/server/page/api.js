@@ -1,0 +1,167 @@
+/** The server's HTTP API, relative to this page. */
+
+const BASE = new URL("api/v1/", document.baseURI);
+const KEY = "diglot.key";
+
+/** An answer that says no, or none at all (`status` 0). */
+export class ApiError extends Error {
+  constructor(status, { code, message, field = null, retryAfter = null }) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.field = field;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The API key of this tab, or null. */
+export const key = {
+  get: () => sessionStorage.getItem(KEY),
+  set: (value) => sessionStorage.setItem(KEY, value),
+  forget: () => sessionStorage.removeItem(KEY),
+};
+
+/**
+ * What this tab may do: `{ name, read, write, admin }`, the name of its key, null without keys, and
+ * the namespaces it may read and write, null for all.
+ */
+export async function permissions() {
+  return (await call("GET", "permissions", {})).body;
+}
+
+/** The entries most like a text: `{ hits, milliseconds }`. */
+export async function search(query, options, signal) {
+  return hitsOf(await call("POST", "search", { body: { query, ...options }, signal }));
+}
+
+/** The entries that have a text in them: `{ hits, complete, milliseconds }`. */
+export async function concordance(query, options, signal) {
+  return hitsOf(await call("POST", "concordance", { body: { query, ...options }, signal }));
+}
+
+function hitsOf({ body, milliseconds }) {
+  return { ...body, milliseconds };
+}
+
+/** An entry as it is now. */
+export async function entry(id) {
+  return (await call("GET", `entries/${id}`, {})).body.entry;
+}
+
+/** Puts an entry in the place of one. */
+export async function replace(id, values) {
+  await call("PUT", `entries/${id}`, { body: values });
+}
+
+/** Removes an entry. */
+export async function remove(id) {
+  await call("DELETE", `entries/${id}`, {});
+}
+
+/** Counts and sizes of the memory. */
+export async function stats(signal) {
+  return (await call("GET", "stats", { signal })).body;
+}
+
+/** Counts and latencies. */
+export async function kpis(signal) {
+  return (await call("GET", "kpis", { signal })).body;
+}
+
+/** The languages of the entries: `{ source_languages, target_languages }`. */
+export async function languages(signal) {
+  return (await call("GET", "languages", { signal })).body;
+}
+
+/**
+ * Sends a file and returns the report of its import. `onsent` hears the share of the file that was
+ * sent, `onread` what was read of it: `{ bytes, bytes_total, entries }`. If `signal` is aborted, nothing is added.
+ */
+export function importFile(file, options, { onsent, onread, signal }) {
+  // Not fetch, which does not tell how much was sent.
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const query = new URLSearchParams({ filename: file.name, ...options });
+    request.open("POST", new URL(`import?${query}`, BASE));
+    for (const [name, value] of Object.entries(headersOf({}))) request.setRequestHeader(name, value);
+    request.setRequestHeader("Accept", "application/x-ndjson");
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    let end = 0;
+    const readLines = () => {
+      if (request.status !== 200) return;
+      const stop = request.responseText.lastIndexOf("\n") + 1;
+      for (const line of request.responseText.slice(end, stop).split("\n").filter(Boolean)) {
+        const message = parse(line);
+        if (message?.progress) onread(message.progress);
+        if (message?.report) resolve(message.report);
+        if (message?.error) reject(new ApiError(200, message.error));
+      }
+      end = stop;
+    };
+    request.upload.onprogress = ({ loaded, total }) => onsent(total ? loaded / total : 1);
+    request.onprogress = readLines;
+    request.onload = () => {
+      if (request.status === 200) {
+        readLines();
+        reject(badAnswer(200)); // Without effect if a line said how it ended.
+      } else {
+        const name = "Retry-After";
+        reject(errorOf(request.status, parse(request.responseText), request.getResponseHeader(name)));
+      }
+    };
+    request.onerror = () => reject(offline());
+    request.onabort = () => reject(signal.reason);
+    signal.addEventListener("abort", () => request.abort(), { once: true });
+    request.send(file);
+  });
+}
+
+async function call(method, path, { body, signal }) {
+  const headers = headersOf(body ? { "Content-Type": "application/json" } : {});
+  const started = performance.now();
+  let answer, text;
+  try {
+    answer = await fetch(new URL(path, BASE), {
+      method,
+      headers,
+      body: body && JSON.stringify(body),
+      signal,
+      cache: "no-store",
+      credentials: "omit",
+    });
+    text = await answer.text();
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    throw error instanceof TypeError ? offline() : error;
+  }
+  const value = text ? parse(text) : null;
+  if (!answer.ok) throw errorOf(answer.status, value, answer.headers.get("Retry-After"));
+  if (value === undefined) throw badAnswer(answer.status);
+  return { body: value, milliseconds: performance.now() - started };
+}
+
+function headersOf(headers) {
+  const value = key.get();
+  return value === null ? headers : { ...headers, Authorization: `Bearer ${value}` };
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorOf(status, value, retryAfter) {
+  if (typeof value?.error?.message !== "string") return badAnswer(status);
+  return new ApiError(status, { ...value.error, retryAfter: Number(retryAfter) || null });
+}
+
+function badAnswer(status) {
+  return new ApiError(status, { code: "bad_answer", message: "" });
+}
+
+function offline() {
+  return new ApiError(0, { code: "offline", message: "" });
+}

@@ -1,0 +1,97 @@
+import { ApiError } from "./api.js";
+import { el, newId } from "./dom.js";
+import { t } from "./i18n.js";
+
+const FIELDS = [
+  ["source", "source", 4],
+  ["target", "target", 4],
+  ["source_language", "sourceLanguage"],
+  ["target_language", "targetLanguage"],
+  ["domain", "domain"],
+  ["source_id", "sourceId"],
+  ["notes", "notes", 2],
+];
+
+/** Somebody else changed the entry since the form was opened. */
+export class ChangedError extends Error {}
+
+/**
+ * A form for an entry. What it has no field for stays as it is: an entry cannot leave its namespace.
+ *
+ * `onsave(values)` is called with the new entry and `oncancel()` without; `explain(error)` puts an
+ * error into words.
+ */
+export function entryForm(entry, { onsave, oncancel, explain }) {
+  const fields = FIELDS.map(([name, label, rows]) => {
+    const [id, errorId] = [newId(), newId()];
+    const control = rows
+      ? el("textarea", { id, name, rows, dir: "auto" })
+      : el("input", { id, name, type: "text", dir: "auto", autocomplete: "off" });
+    control.value = entry[name] ?? "";
+    // A control changes some texts as soon as it is given them: line ends, for one.
+    const given = control.value;
+    const error = el("p", { id: errorId, class: "error", hidden: true });
+    const value = () => (control.value === given ? entry[name] : control.value || null);
+    const changed = () => control.value !== given;
+    const element = el(
+      "div",
+      { class: rows ? "field wide" : "field" },
+      el("label", { for: id }, t(label)),
+      control,
+      error,
+    );
+    return { name, control, error, errorId, value, changed, element };
+  });
+  const problem = el("p", { class: "error", role: "alert" });
+  const submit = el("button", { class: "main" }, t("save"), " ", el("kbd", { "aria-hidden": "true" }, "Ctrl+Enter"));
+  const cancel = el("button", { type: "button", onclick: oncancel }, t("cancel"), " ", el("kbd", { "aria-hidden": "true" }, "Esc"));
+  const element = el(
+    "form",
+    { class: "entry", onsubmit: save },
+    fields.map((field) => field.element),
+    problem,
+    el("div", { class: "buttons" }, submit, cancel),
+  );
+
+  async function save(event) {
+    event?.preventDefault();
+    if (submit.disabled) return;
+    point(null, "");
+    const values = { ...entry };
+    for (const { name, value } of fields) values[name] = value();
+    submit.disabled = true;
+    try {
+      await onsave(values);
+    } catch (error) {
+      if (error instanceof ChangedError) point(null, t("changedMeanwhile"));
+      else if (!(error instanceof ApiError)) throw error;
+      else if (error.status === 404) point(null, t("gone"));
+      else point(error.field, explain(error));
+    } finally {
+      submit.disabled = false;
+    }
+  }
+
+  /** Shows an error where it belongs: at a field, or below all of them. */
+  function point(at, text) {
+    const place = fields.find(({ name }) => name === at);
+    for (const field of fields) {
+      field.error.hidden = field !== place;
+      field.error.textContent = field === place ? text : "";
+      for (const name of ["aria-invalid", "aria-describedby"]) field.control.removeAttribute(name);
+    }
+    problem.textContent = place ? "" : text;
+    if (place) {
+      place.control.setAttribute("aria-invalid", "true");
+      place.control.setAttribute("aria-describedby", place.errorId);
+      place.control.focus();
+    }
+  }
+
+  return {
+    element,
+    save,
+    changed: () => fields.some((field) => field.changed()),
+    focus: () => fields[1].control.focus(),
+  };
+}

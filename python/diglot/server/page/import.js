@@ -1,0 +1,240 @@
+import * as api from "./api.js";
+import { el, replaceContent } from "./dom.js";
+import { counted, number, percent, t } from "./i18n.js";
+import { nodes } from "./text.js";
+
+const FORMATS = {
+  tmx: "TMX",
+  xliff: "XLIFF",
+  po: "PO",
+  mo: "MO",
+  csv: "CSV",
+  tsv: "TSV",
+  jsonl: "JSON Lines",
+};
+const POLICIES = {
+  keep: "duplicatesKeep",
+  skip: "duplicatesSkip",
+  replace: "duplicatesReplace",
+  newest: "duplicatesNewest",
+};
+const OVERRIDES = {
+  source_language: "sourceLanguage",
+  target_language: "targetLanguage",
+  domain: "domain",
+  namespace: "namespace",
+};
+const COUNTS = {
+  read: "units",
+  added: "added",
+  replaced: "replaced",
+  removed: "removed",
+  duplicates: "duplicatesFound",
+  skipped: "skipped",
+};
+
+/** Importing a file: the form, its progress and its report. */
+export function importView(app) {
+  let running = null;
+
+  const file = el("input", { type: "file", name: "file", required: true, onchange: chosen });
+  const fileName = el("span", { class: "file-name" }, t("chooseFile"));
+  const drop = el("label", { class: "drop", ondragover: over, ondragleave: out, ondrop: dropped }, [
+    file,
+    fileName,
+    el("span", { class: "hint" }, t("importHint")),
+  ]);
+  const format = select("format", { "": t("formatAuto"), ...FORMATS });
+  const duplicates = select("duplicates", mapped(POLICIES));
+  const dryRun = el("input", { type: "checkbox", name: "dry_run", onchange: named });
+  const overrides = Object.entries(OVERRIDES).map(([name, label]) => {
+    const input = el("input", { type: "text", name, autocomplete: "off" });
+    return { name, input, label: labelled(t(label), input) };
+  });
+  const problem = el("p", { class: "error", role: "alert" });
+  const submit = el("button", { class: "main" }, t("startImport"));
+  const form = el(
+    "form",
+    { class: "import-form", novalidate: true, onsubmit: start },
+    drop,
+    el("div", { class: "fields" }, labelled(t("format"), format), labelled(t("duplicates"), duplicates)),
+    el(
+      "fieldset",
+      {},
+      el("legend", {}, t("overrides")),
+      el("div", { class: "fields" }, overrides.map(({ label }) => label)),
+    ),
+    el("label", { class: "check" }, dryRun, t("dryRun")),
+    el("div", { class: "buttons" }, submit),
+    problem,
+  );
+  const bar = el("progress", { max: 1, "aria-label": t("import") });
+  const phase = el("p", {});
+  const stop = el("button", { type: "button", onclick: () => running.abort() }, t("stopImport"));
+  const progress = el("div", { class: "progress", hidden: true }, bar, phase, stop);
+  const report = el("section", { class: "report", hidden: true });
+  const element = el(
+    "div",
+    { class: "import" },
+    el("h1", { tabindex: "-1", "data-skip": true }, t("importTitle")),
+    form,
+    progress,
+    report,
+  );
+
+  function chosen() {
+    fileName.replaceChildren(file.files[0]?.name ?? t("chooseFile"));
+    problem.textContent = "";
+  }
+
+  function named() {
+    submit.textContent = t(dryRun.checked ? "startDryRun" : "startImport");
+  }
+
+  function over(event) {
+    event.preventDefault();
+    drop.classList.add("over");
+  }
+
+  function out() {
+    drop.classList.remove("over");
+  }
+
+  function dropped(event) {
+    event.preventDefault();
+    out();
+    if (event.dataTransfer.files.length > 0) {
+      file.files = event.dataTransfer.files;
+      chosen();
+    }
+  }
+
+  async function start(event) {
+    event.preventDefault();
+    const [chosenFile] = file.files;
+    report.hidden = true;
+    problem.textContent = chosenFile ? "" : t("noFile");
+    if (!chosenFile) {
+      file.focus();
+      return;
+    }
+    const options = { duplicates: duplicates.value, dry_run: dryRun.checked };
+    if (format.value) options.format = format.value;
+    for (const { name, input } of overrides) if (input.value.trim()) options[name] = input.value.trim();
+    begin();
+    try {
+      showReport(
+        chosenFile.name,
+        options.dry_run,
+        await api.importFile(chosenFile, options, { onsent: sent, onread: read, signal: running.signal }),
+      );
+      await app.count();
+    } catch (error) {
+      if (running.signal.aborted) problem.textContent = t("importStopped");
+      else problem.textContent = `${t("importFailed")} ${app.explain(error)}`;
+      submit.focus();
+    } finally {
+      running = null;
+      progress.hidden = true;
+      submit.disabled = false;
+    }
+  }
+
+  function begin() {
+    running = new AbortController();
+    submit.disabled = true;
+    progress.hidden = false;
+    sent(0);
+    stop.focus();
+  }
+
+  function sent(share) {
+    bar.value = share;
+    phase.textContent = t("uploading", percent(share));
+  }
+
+  function read({ bytes, bytes_total: total, entries }) {
+    if (total) bar.value = bytes / total;
+    else bar.removeAttribute("value");
+    phase.textContent = bytes === total ? t("finishing") : counted("reading", entries);
+  }
+
+  function showReport(name, dry, result) {
+    const title = el("h2", { tabindex: "-1" }, nodes(t(dry ? "reportDryTitle" : "reportTitle", name)));
+    replaceContent(
+      report,
+      title,
+      el(
+        "dl",
+        { class: "tiles" },
+        Object.entries(COUNTS)
+          .filter(([field]) => result[field] !== undefined)
+          .map(([field, label]) => tile(t(label), number(result[field]))),
+      ),
+      result.problems.length > 0 ? problemTable(result) : null,
+    );
+    report.hidden = false;
+    title.focus();
+  }
+
+  return {
+    element,
+    show: () => file.focus(),
+  };
+}
+
+function problemTable({ problems, skipped }) {
+  const more = skipped - problems.length;
+  return [
+    el("h3", {}, t("skippedTitle")),
+    el(
+      "div",
+      { class: "table", tabindex: "0", role: "group", "aria-label": t("skippedTitle") },
+      el(
+        "table",
+        { class: "problems" },
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            el("th", { scope: "col", class: "number" }, t("line")),
+            el("th", { scope: "col" }, t("unit")),
+            el("th", { scope: "col" }, t("reason")),
+          ),
+        ),
+        el(
+          "tbody",
+          {},
+          problems.map(({ line, unit, message }) =>
+            el(
+              "tr",
+              {},
+              el("td", { class: "number" }, number(line)),
+              el("td", { dir: "auto" }, nodes(unit ?? "")),
+              el("td", {}, nodes(message)),
+            ),
+          ),
+        ),
+      ),
+    ),
+    more > 0 ? el("p", {}, counted("skippedMore", more)) : null,
+  ];
+}
+
+function tile(label, value) {
+  return el("div", {}, el("dt", {}, label), el("dd", {}, value));
+}
+
+function labelled(text, control) {
+  return el("label", {}, el("span", {}, text), control);
+}
+
+function select(name, texts) {
+  return el("select", { name }, Object.entries(texts).map(([value, text]) => el("option", { value }, text)));
+}
+
+function mapped(keys) {
+  return Object.fromEntries(Object.entries(keys).map(([value, key]) => [value, t(key)]));
+}
