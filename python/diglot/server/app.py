@@ -13,6 +13,7 @@ from diglot.server import browse, entries, records, system, transfer
 from diglot.server.errors import ApiError
 from diglot.server.openapi import document
 from diglot.server.operation import Answer, Call, Operation, Path, answer_error
+from diglot.server.page import Page
 from diglot.server.service import Service
 from diglot.server.tmserver import PREFIX, TmServer
 
@@ -59,6 +60,8 @@ class App:
         for operation in operations:
             by_path.setdefault(operation.path, []).append(operation)
         routes = [Route(path, Path(service, some)) for path, some in by_path.items()]
+        page = Page()
+        routes += [Route("/", page), Route("/page/{path:path}", page)]
         self._router = Router(routes, redirect_slashes=False, default=_not_found)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -8,16 +8,16 @@ can become HTML.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-__all__ = ["page"]
+from starlette.types import Receive, Scope, Send
 
-_Message = MutableMapping[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[_Message], Awaitable[None]]
+from diglot.server.errors import ApiError
+from diglot.server.operation import answer_error
+
+__all__ = ["Page"]
+
 _Headers = list[tuple[bytes, bytes]]
 
 _MEDIA_TYPES = {
@@ -43,7 +43,6 @@ def _read() -> dict[str, tuple[bytes, _Headers]]:
         body = file.read_bytes()
         headers = [
             (b"content-type", media_type),
-            (b"content-length", str(len(body)).encode()),
             (b"etag", b'"%s"' % sha256(body).hexdigest()[:32].encode()),
             # Ask each time, so that a new version is used as a whole.
             (b"cache-control", b"no-cache"),
@@ -57,23 +56,33 @@ def _read() -> dict[str, tuple[bytes, _Headers]]:
     return files
 
 
-_FILES = _read()
+class Page:
+    """An ASGI application that answers for `/` and for what is under `/page/`. The files are read
+    when it is made.
+    """
 
+    def __init__(self) -> None:
+        self._files = _read()
 
-async def page(scope: MutableMapping[str, Any], receive: _Receive, send: _Send) -> None:
-    """Answers GET and HEAD for `/` and for what is under `/page/`, as an ASGI application."""
-    path = scope["path"].removeprefix(scope.get("root_path", ""))
-    body, headers = _FILES.get(path, (b"", [(b"content-length", b"0")]))
-    status = 200 if path in _FILES else 404
-    if scope["method"] not in {"GET", "HEAD"}:
-        status, body, headers = 405, b"", [(b"allow", b"GET, HEAD"), (b"content-length", b"0")]
-    elif status == 200 and _has(scope["headers"], dict(headers)[b"etag"]):
-        status, body = 304, b""
-        headers = [header for header in headers if header[0] != b"content-length"]
-    elif scope["method"] == "HEAD":
-        body = b""
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] not in self._files:
+            await answer_error(send, ApiError(404, "not_found", "there is nothing here"))
+            return
+        if scope["method"] not in {"GET", "HEAD"}:
+            message = f"{scope['method']} is not allowed here; allowed are GET, HEAD"
+            headers = {"allow": "GET, HEAD"}
+            await answer_error(send, ApiError(405, "method_not_allowed", message, headers=headers))
+            return
+        body, fields = self._files[scope["path"]]
+        status = 200
+        if _has(scope["headers"], dict(fields)[b"etag"]):
+            status, body = 304, b""
+        else:
+            fields = [*fields, (b"content-length", str(len(body)).encode())]
+        if scope["method"] == "HEAD":
+            body = b""
+        await send({"type": "http.response.start", "status": status, "headers": fields})
+        await send({"type": "http.response.body", "body": body})
 
 
 def _has(headers: _Headers, etag: bytes) -> bool:

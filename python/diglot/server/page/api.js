@@ -29,18 +29,22 @@ export async function permissions() {
   return (await call("GET", "permissions", {})).body;
 }
 
-/** The entries most like a text: `{ hits, milliseconds }`. */
-export async function search(query, options, signal) {
-  return hitsOf(await call("POST", "search", { body: { query, ...options }, signal }));
+/** The entries most like a text: `{ hits, milliseconds }`, as long as it took to get them. */
+export async function search({ text, filters, min, max }, signal) {
+  const body = { query: text, ...filters, min_score: min, max_hits: max };
+  const { body: found, milliseconds } = await call("POST", "search", { body, signal });
+  return { hits: found.hits, milliseconds };
 }
 
-/** The entries that have a text in them: `{ hits, complete, milliseconds }`. */
-export async function concordance(query, options, signal) {
-  return hitsOf(await call("POST", "concordance", { body: { query, ...options }, signal }));
-}
-
-function hitsOf({ body, milliseconds }) {
-  return { ...body, milliseconds };
+/**
+ * The entries that have a text in them, in order of insertion, from the one on after `after`:
+ * `{ hits, next, milliseconds }`. `next` is what to go on after, or null.
+ */
+export async function concordance({ text, filters, side, max }, after, signal) {
+  const params = new URLSearchParams({ text, ...filters, side, limit: max });
+  if (after !== null) params.set("after", after);
+  const { body, milliseconds } = await call("GET", `concordance?${params}`, { signal });
+  return { hits: body.entries, next: body.next, milliseconds };
 }
 
 /** An entry as it is now. */
@@ -68,9 +72,9 @@ export async function kpis(signal) {
   return (await call("GET", "kpis", { signal })).body;
 }
 
-/** The languages of the entries: `{ source_languages, target_languages }`. */
-export async function languages(signal) {
-  return (await call("GET", "languages", { signal })).body;
+/** How many entries there are, and how many of each language, domain and namespace. */
+export async function facets() {
+  return (await call("GET", "facets", {})).body;
 }
 
 /**
@@ -83,7 +87,8 @@ export function importFile(file, options, { onsent, onread, signal }) {
     const request = new XMLHttpRequest();
     const query = new URLSearchParams({ filename: file.name, ...options });
     request.open("POST", new URL(`import?${query}`, BASE));
-    for (const [name, value] of Object.entries(headersOf({}))) request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries(headersOf({})))
+      request.setRequestHeader(name, value);
     request.setRequestHeader("Accept", "application/x-ndjson");
     request.setRequestHeader("Content-Type", "application/octet-stream");
     let end = 0;
@@ -106,7 +111,9 @@ export function importFile(file, options, { onsent, onread, signal }) {
         reject(badAnswer(200)); // Without effect if a line said how it ended.
       } else {
         const name = "Retry-After";
-        reject(errorOf(request.status, parse(request.responseText), request.getResponseHeader(name)));
+        reject(
+          errorOf(request.status, parse(request.responseText), request.getResponseHeader(name)),
+        );
       }
     };
     request.onerror = () => reject(offline());

@@ -63,10 +63,9 @@ const app = {
     return explain(error);
   },
 
-  /** How many entries there are now; null if that is not for us to know. */
+  /** How many entries there are now. */
   async count() {
-    if (!app.permissions.admin) return null;
-    const { entries } = await api.stats();
+    const { entries } = await (app.permissions.admin ? api.stats() : api.facets());
     total.textContent = counted("entriesInMemory", entries);
     return entries;
   },
@@ -93,7 +92,7 @@ async function start() {
 
 /** What we may do, after asking for a key where one is wanted, as often as it takes. */
 async function permissions() {
-  for (let wrong = false; ; ) {
+  for (let wrong = false; ;) {
     try {
       return await api.permissions();
     } catch (error) {
@@ -148,6 +147,11 @@ addEventListener("keydown", (event) => {
     if (shown !== views.search) location.hash = "#search";
     else shown.focus();
   } else if (/^[1-9]$/.test(key) && names[key - 1]) nav.children[key - 1].click();
+});
+
+addEventListener("unhandledrejection", (event) => {
+  app.say(app.explain(event.reason));
+  event.preventDefault();
 });
 
 try {

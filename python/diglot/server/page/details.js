@@ -26,7 +26,12 @@ export function detailsPane(app, { onclose, onchange }) {
   const body = el("div", { class: "body" });
   const closeButton = el(
     "button",
-    { class: "quiet", "aria-label": t("close"), title: `${t("close")} (Esc)`, onclick: () => pane.close() },
+    {
+      class: "quiet",
+      "aria-label": t("close"),
+      title: `${t("close")} (Esc)`,
+      onclick: () => pane.close(),
+    },
     el("span", { "aria-hidden": "true" }, "✕"),
   );
   const element = el(
@@ -45,8 +50,14 @@ export function detailsPane(app, { onclose, onchange }) {
     title.textContent = t("entry", String(id));
     replaceContent(
       body,
-      labelled(t("source"), segment("p", entry.source_language, { class: "source" }, nodes(entry.source))),
-      labelled(t("target"), segment("p", entry.target_language, { class: "target" }, nodes(entry.target))),
+      labelled(
+        t("source"),
+        segment("p", entry.source_language, { class: "source" }, nodes(entry.source)),
+      ),
+      labelled(
+        t("target"),
+        segment("p", entry.target_language, { class: "target" }, nodes(entry.target)),
+      ),
       el("div", { class: "buttons" }, actions(entry)),
       el(
         "dl",
@@ -122,7 +133,8 @@ export function detailsPane(app, { onclose, onchange }) {
         show(id, entry);
         form = entryForm(entry, {
           async onsave(values) {
-            if (JSON.stringify(await api.entry(id)) !== JSON.stringify(entry)) throw new ChangedError();
+            if (JSON.stringify(await api.entry(id)) !== JSON.stringify(entry))
+              throw new ChangedError();
             await api.replace(id, values);
             show(id, values);
             title.focus();
@@ -167,7 +179,13 @@ function labelled(text, content) {
 }
 
 function button(text, key, onclick, kind = null) {
-  return el("button", { class: kind, onclick }, text, " ", el("kbd", { "aria-hidden": "true" }, key));
+  return el(
+    "button",
+    { class: kind, onclick },
+    text,
+    " ",
+    el("kbd", { "aria-hidden": "true" }, key),
+  );
 }
 
 async function toClipboard(text) {

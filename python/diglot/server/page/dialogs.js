@@ -73,7 +73,16 @@ export async function askForKey({ wrong = false } = {}) {
 /** Shows the keyboard shortcuts. */
 export async function showShortcuts() {
   const rows = SHORTCUTS.map(({ keys, text }) =>
-    el("div", {}, el("dt", {}, keys.map((one) => el("kbd", {}, one))), el("dd", {}, t(text))),
+    el(
+      "div",
+      {},
+      el(
+        "dt",
+        {},
+        keys.map((one) => el("kbd", {}, one)),
+      ),
+      el("dd", {}, t(text)),
+    ),
   );
   const checkbox = el("input", { type: "checkbox" });
   checkbox.checked = singleKeys.get();

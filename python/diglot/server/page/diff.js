@@ -81,7 +81,11 @@ function steps(older, newer) {
     const before = result.at(-2);
     if (last && last[0] === step[0]) {
       [last[2], last[4]] = [step[2], step[4]];
-    } else if (before && last[0] && newer.slice(last[3], last[4]).every((part) => BLANK.test(part))) {
+    } else if (
+      before &&
+      last[0] &&
+      newer.slice(last[3], last[4]).every((part) => BLANK.test(part))
+    ) {
       // Two changed words with an unchanged space between them read better as one change.
       result.pop();
       [before[2], before[4]] = [step[2], step[4]];

@@ -43,8 +43,20 @@ export function entryForm(entry, { onsave, oncancel, explain }) {
     return { name, control, error, errorId, value, changed, element };
   });
   const problem = el("p", { class: "error", role: "alert" });
-  const submit = el("button", { class: "main" }, t("save"), " ", el("kbd", { "aria-hidden": "true" }, "Ctrl+Enter"));
-  const cancel = el("button", { type: "button", onclick: oncancel }, t("cancel"), " ", el("kbd", { "aria-hidden": "true" }, "Esc"));
+  const submit = el(
+    "button",
+    { class: "main" },
+    t("save"),
+    " ",
+    el("kbd", { "aria-hidden": "true" }, "Ctrl+Enter"),
+  );
+  const cancel = el(
+    "button",
+    { type: "button", onclick: oncancel },
+    t("cancel"),
+    " ",
+    el("kbd", { "aria-hidden": "true" }, "Esc"),
+  );
   const element = el(
     "form",
     { class: "entry", onsubmit: save },

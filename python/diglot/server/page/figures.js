@@ -3,10 +3,25 @@ import { el } from "./dom.js";
 import { number, percent, size, t } from "./i18n.js";
 import { distribution, timeline } from "./plots.js";
 
-const GROUPS = { all: "groupAll", zh: "groupZh", en: "groupEn", mixed: "groupMixed", other: "groupOther" };
+const GROUPS = {
+  all: "groupAll",
+  zh: "groupZh",
+  en: "groupEn",
+  mixed: "groupMixed",
+  other: "groupOther",
+};
 
 // Operations that are about the server and not the memory: this page asks for most of them itself.
-const OWN = new Set(["permissions", "languages", "stats", "kpis", "metrics", "health", "ready", "openapi"]);
+const OWN = new Set([
+  "permissions",
+  "facets",
+  "stats",
+  "kpis",
+  "metrics",
+  "health",
+  "ready",
+  "openapi",
+]);
 
 // Plots of the other operations with the most requests.
 const MOST_PLOTS = 6;
@@ -29,7 +44,12 @@ export function figuresView(app) {
     const { signal } = request;
     try {
       const [stats, kpis] = await Promise.all([api.stats(signal), api.kpis(signal)]);
-      if (!signal.aborted) content.replaceChildren(memorySection(stats), requestsSection(kpis.requests), recallsSection(kpis.recall));
+      if (!signal.aborted)
+        content.replaceChildren(
+          memorySection(stats),
+          requestsSection(kpis.requests),
+          recallsSection(kpis.recall),
+        );
     } catch (error) {
       if (signal.aborted) return;
       content.replaceChildren(el("p", { class: "error", role: "alert" }, app.explain(error)));
@@ -55,7 +75,11 @@ function memorySection({ entries, rows, segments, bytes }) {
   ];
   return section(
     t("memory"),
-    el("dl", { class: "tiles" }, tiles.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
+    el(
+      "dl",
+      { class: "tiles" },
+      tiles.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+    ),
   );
 }
 
@@ -72,7 +96,11 @@ function requestsSection(requests) {
   return section(
     t("requests"),
     table(t("requests"), head, rows),
-    el("div", { class: "plots" }, plotted.slice(0, MOST_PLOTS).map(([name, one]) => plotOf(name, one))),
+    el(
+      "div",
+      { class: "plots" },
+      plotted.slice(0, MOST_PLOTS).map(([name, one]) => plotOf(name, one)),
+    ),
   );
 }
 
@@ -105,8 +133,17 @@ function recallsSection({ records, queries, windows }) {
     ];
   });
   const head = [
-    "group", "records", "textEnRate", "recalls", "queryEnRate", "fallbackRate", "emptyRate",
-    "lowConfidenceRate", "mismatches", "latencyWithout", "latencyWith",
+    "group",
+    "records",
+    "textEnRate",
+    "recalls",
+    "queryEnRate",
+    "fallbackRate",
+    "emptyRate",
+    "lowConfidenceRate",
+    "mismatches",
+    "latencyWithout",
+    "latencyWith",
   ].map((name) => t(name));
   const spans = windows
     .map(({ start, queries }) => ({ start, ...queries.all.latency }))
@@ -117,7 +154,15 @@ function recallsSection({ records, queries, windows }) {
     title,
     table(title, head, rows),
     spans.length > 1
-      ? el("div", { class: "plots" }, figure(t("recalls"), timeline(spans, lengthOf(windows[0]), `${title}: ${caption}`), caption))
+      ? el(
+          "div",
+          { class: "plots" },
+          figure(
+            t("recalls"),
+            timeline(spans, lengthOf(windows[0]), `${title}: ${caption}`),
+            caption,
+          ),
+        )
       : null,
   );
 }
@@ -145,12 +190,25 @@ function table(label, head, rows) {
     el(
       "table",
       {},
-      el("thead", {}, el("tr", {}, head.map((name, index) => el("th", { scope: "col", class: index > 0 && "number" }, name)))),
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          head.map((name, index) => el("th", { scope: "col", class: index > 0 && "number" }, name)),
+        ),
+      ),
       el(
         "tbody",
         {},
         rows.map(([first, ...others]) =>
-          el("tr", {}, el("th", { scope: "row" }, first), others.map((value) => el("td", { class: "number" }, value))),
+          el(
+            "tr",
+            {},
+            el("th", { scope: "row" }, first),
+            others.map((value) => el("td", { class: "number" }, value)),
+          ),
         ),
       ),
     ),

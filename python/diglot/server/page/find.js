@@ -20,7 +20,7 @@ export function occurrences(text, wanted) {
     if (from < to) pieces.push({ found, text: graphemes.slice(from, to).join("") });
   };
   let done = 0;
-  for (let at = needle ? folded.indexOf(needle) : -1; at >= 0; ) {
+  for (let at = needle ? folded.indexOf(needle) : -1; at >= 0;) {
     const from = Math.max(owners[at], done);
     const to = owners[at + needle.length - 1] + 1;
     add(false, done, from);

@@ -7,9 +7,10 @@ export const languages = { en, ko };
 const CHOICE = "diglot.language";
 
 /** The tag of the language in use: the chosen one, else the first one that the reader knows. */
-export const language = [localStorage.getItem(CHOICE), ...navigator.languages]
-  .map((tag) => tag?.split("-")[0])
-  .find((tag) => Object.hasOwn(languages, tag ?? "")) ?? "en";
+export const language =
+  [localStorage.getItem(CHOICE), ...navigator.languages]
+    .map((tag) => tag?.split("-")[0])
+    .find((tag) => Object.hasOwn(languages, tag ?? "")) ?? "en";
 
 /** A string of the page. Some take arguments; a first argument that is a number decides the form and is followed by how it is written. */
 export function t(key, ...values) {

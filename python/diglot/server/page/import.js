@@ -57,12 +57,21 @@ export function importView(app) {
     "form",
     { class: "import-form", novalidate: true, onsubmit: start },
     drop,
-    el("div", { class: "fields" }, labelled(t("format"), format), labelled(t("duplicates"), duplicates)),
+    el(
+      "div",
+      { class: "fields" },
+      labelled(t("format"), format),
+      labelled(t("duplicates"), duplicates),
+    ),
     el(
       "fieldset",
       {},
       el("legend", {}, t("overrides")),
-      el("div", { class: "fields" }, overrides.map(({ label }) => label)),
+      el(
+        "div",
+        { class: "fields" },
+        overrides.map(({ label }) => label),
+      ),
     ),
     el("label", { class: "check" }, dryRun, t("dryRun")),
     el("div", { class: "buttons" }, submit),
@@ -120,24 +129,27 @@ export function importView(app) {
     }
     const options = { duplicates: duplicates.value, dry_run: dryRun.checked };
     if (format.value) options.format = format.value;
-    for (const { name, input } of overrides) if (input.value.trim()) options[name] = input.value.trim();
+    for (const { name, input } of overrides)
+      if (input.value.trim()) options[name] = input.value.trim();
     begin();
     try {
-      showReport(
-        chosenFile.name,
-        options.dry_run,
-        await api.importFile(chosenFile, options, { onsent: sent, onread: read, signal: running.signal }),
-      );
-      await app.count();
+      const { signal } = running;
+      const result = await api.importFile(chosenFile, options, {
+        onsent: sent,
+        onread: read,
+        signal,
+      });
+      end();
+      showReport(chosenFile.name, options.dry_run, result);
     } catch (error) {
-      if (running.signal.aborted) problem.textContent = t("importStopped");
-      else problem.textContent = `${t("importFailed")} ${app.explain(error)}`;
+      end();
       submit.focus();
-    } finally {
-      running = null;
-      progress.hidden = true;
-      submit.disabled = false;
+      if (error.name === "AbortError") problem.textContent = t("importStopped");
+      else if (error.status === 0) problem.textContent = app.explain(error);
+      else problem.textContent = `${t("importFailed")} ${app.explain(error)}`;
     }
+    // Also after it was stopped, which may have come too late.
+    await app.count();
   }
 
   function begin() {
@@ -146,6 +158,12 @@ export function importView(app) {
     progress.hidden = false;
     sent(0);
     stop.focus();
+  }
+
+  function end() {
+    running = null;
+    progress.hidden = true;
+    submit.disabled = false;
   }
 
   function sent(share) {
@@ -160,7 +178,11 @@ export function importView(app) {
   }
 
   function showReport(name, dry, result) {
-    const title = el("h2", { tabindex: "-1" }, nodes(t(dry ? "reportDryTitle" : "reportTitle", name)));
+    const title = el(
+      "h2",
+      { tabindex: "-1" },
+      nodes(t(dry ? "reportDryTitle" : "reportTitle", name)),
+    );
     replaceContent(
       report,
       title,
@@ -232,7 +254,11 @@ function labelled(text, control) {
 }
 
 function select(name, texts) {
-  return el("select", { name }, Object.entries(texts).map(([value, text]) => el("option", { value }, text)));
+  return el(
+    "select",
+    { name },
+    Object.entries(texts).map(([value, text]) => el("option", { value }, text)),
+  );
 }
 
 function mapped(keys) {

@@ -36,7 +36,10 @@ export function distribution(histogram, marks, label) {
   const ticks = Array.from({ length: decades + 1 }, (_, i) => least * 10 ** i);
   return plot(
     label,
-    [0, 0.25, 0.5, 0.75, 1].map((share) => [down(share), share.toLocaleString(language, { style: "percent" })]),
+    [0, 0.25, 0.5, 0.75, 1].map((share) => [
+      down(share),
+      share.toLocaleString(language, { style: "percent" }),
+    ]),
     ticks.map((ms) => [x(ms), number(Number(ms.toPrecision(1)))]),
     t("latencyAxis"),
     marks.map(([name, ms], index) => [
@@ -108,7 +111,9 @@ function plot(label, rows, columns, axis, ...contents) {
       svg("path", { class: "grid", d: `M${LEFT},${y}H${WIDTH - RIGHT}` }),
       svg("text", { class: "tick row", x: LEFT - 6, y: y + 4 }, text),
     ]),
-    columns.map(([x, text]) => svg("text", { class: "tick column", x, y: HEIGHT - BOTTOM + 16 }, text)),
+    columns.map(([x, text]) =>
+      svg("text", { class: "tick column", x, y: HEIGHT - BOTTOM + 16 }, text),
+    ),
     svg("text", { class: "tick column", x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 4 }, axis),
     contents,
   );

@@ -23,7 +23,9 @@ export function resultList({ onopen, onmove, onleave }) {
     at = Math.max(0, Math.min(start, hits.length - 1));
     element.removeAttribute("aria-busy");
     element.scrollTop = 0;
-    element.replaceChildren(...hits.map((hit, index) => el("li", {}, item(hit, index, texts(hit)))));
+    element.replaceChildren(
+      ...hits.map((hit, index) => el("li", {}, item(hit, index, texts(hit)))),
+    );
   }
 
   function item(hit, index, { source, target }) {
@@ -98,20 +100,28 @@ export function resultList({ onopen, onmove, onleave }) {
     /** Shows what is most like a text, and how it differs. */
     showMatches(query, items, start) {
       const older = beginning(query, MOST);
-      show(items, ({ entry }) => ({
-        source: shown(entry, "source", compare(older, beginning(entry.source, MOST))),
-        target: shown(entry, "target", nodes(beginning(entry.target, MOST))),
-      }), start);
+      show(
+        items,
+        ({ entry }) => ({
+          source: shown(entry, "source", compare(older, beginning(entry.source, MOST))),
+          target: shown(entry, "target", nodes(beginning(entry.target, MOST))),
+        }),
+        start,
+      );
     },
 
     /** Shows where a text is in others: on a side of them, or on both. */
     showFound(query, side, items, start) {
       const marked = (text, here) =>
         here ? mark(query, beginning(text, MOST)) : nodes(beginning(text, MOST));
-      show(items, ({ entry }) => ({
-        source: shown(entry, "source", marked(entry.source, side !== "target")),
-        target: shown(entry, "target", marked(entry.target, side !== "source")),
-      }), start);
+      show(
+        items,
+        ({ entry }) => ({
+          source: shown(entry, "source", marked(entry.source, side !== "target")),
+          target: shown(entry, "target", marked(entry.target, side !== "source")),
+        }),
+        start,
+      );
     },
 
     /** Marks the result that is open. */
@@ -146,7 +156,12 @@ function mark(query, text) {
 /** Where an entry belongs, in one line. */
 function about({ source_language, target_language, domain, namespace, source_id }) {
   const languages = [source_language, target_language].map((tag) => tag ?? "?").join(" → ");
-  const facts = [source_language || target_language ? languages : null, domain, namespace, source_id];
+  const facts = [
+    source_language || target_language ? languages : null,
+    domain,
+    namespace,
+    source_id,
+  ];
   return el(
     "p",
     { class: "about" },

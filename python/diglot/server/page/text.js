@@ -32,7 +32,9 @@ export function nodes(text) {
   for (const { 0: character, index } of text.matchAll(HIDDEN)) {
     if (index > done) result.push(text.slice(done, index));
     const code = `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
-    result.push(el("span", { class: "hidden-character", title: code }, SHORT_NAMES[character] ?? code));
+    result.push(
+      el("span", { class: "hidden-character", title: code }, SHORT_NAMES[character] ?? code),
+    );
     done = index + character.length;
   }
   if (done < text.length) result.push(text.slice(done));

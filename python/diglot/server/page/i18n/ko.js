@@ -10,7 +10,6 @@ export default {
   views: "화면",
   skipToResults: "검색 결과로 건너뛰기",
   shortcuts: "단축키",
-  pageLanguage: "페이지 언어",
   cancel: "취소",
   close: "닫기",
 
@@ -40,9 +39,9 @@ export default {
   matches: (n, shown) => `${shown}건 일치`,
   noMatches: "비슷한 항목이 없습니다.",
   noMatchesHint: "최소 일치율을 낮추거나 필터를 지워 보세요.",
+  more: "더 보기",
   found: (n, shown) => `항목 ${shown}개`,
   foundFirst: (n, shown) => `처음 ${shown}개 항목`,
-  stoppedEarly: "제한 시간 안에 전체를 검색하지 못했습니다. 결과가 더 있을 수 있습니다.",
   nothingFound: "이 표현이 들어 있는 항목이 없습니다.",
   nothingFoundHint: "원문과 번역문을 모두 찾아보거나 필터를 지워 보세요.",
   tookMs: (n, shown) => `${shown}ms 만에 응답`,
@@ -79,7 +78,8 @@ export default {
 
   // Import
   importTitle: "파일 가져오기",
-  importHint: "TMX, XLIFF, PO, MO, CSV, TSV, JSON Lines, 텍스트 파일. gzip과 Zstandard 압축 파일도 됩니다",
+  importHint:
+    "TMX, XLIFF, PO, MO, CSV, TSV, JSON Lines, 텍스트 파일. gzip과 Zstandard 압축 파일도 됩니다",
   file: "파일",
   chooseFile: "파일을 선택하거나 여기에 끌어다 놓으세요",
   format: "형식",
@@ -97,7 +97,7 @@ export default {
   uploading: (percent) => `파일 보내는 중: ${percent}`,
   reading: (n, shown) => `항목 ${shown}개 읽음`,
   finishing: "검색할 수 있게 준비하는 중",
-  importStopped: "중지했습니다. 추가된 항목은 없습니다.",
+  importStopped: "중지했습니다.",
   importFailed: "파일을 가져오지 못했습니다. 추가된 항목은 없습니다.",
   reportTitle: (name) => `${name} 가져오기 완료`,
   reportDryTitle: (name) => `${name} 확인 완료: 바뀐 것은 없습니다`,
@@ -107,8 +107,6 @@ export default {
   removed: "삭제",
   duplicatesFound: "제외한 중복",
   skipped: "건너뜀",
-  seconds: "걸린 시간",
-  secondsValue: (shown) => `${shown}초`,
   skippedTitle: "건너뛴 단위",
   skippedMore: (n, shown) => `외 ${shown}개`,
   line: "줄",
@@ -131,11 +129,9 @@ export default {
   p95: "95백분위수",
   p99: "99백분위수",
   milliseconds: (shown) => `${shown}ms`,
-  latencyTitle: (operation) => `소요 시간: ${operation}`,
   latencyAxis: "밀리초",
   latencyShare: "이 시간 안에 끝난 요청의 비율",
   overTimeTitle: "시간에 따른 중앙값과 95백분위수(밀리초)",
-  noRequests: "아직 요청이 없습니다.",
   dualTitle: "이중 언어 메모리",
   group: "언어",
   groupAll: "전체",
@@ -176,7 +172,6 @@ export default {
   keyViews: "화면 전환",
   keyShortcuts: "단축키 보기",
   singleKeys: "한 글자 단축키 사용",
-  or: "또는",
 
   // Errors
   offline: "서버가 응답하지 않습니다.",
