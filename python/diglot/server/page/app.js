@@ -30,9 +30,9 @@ const header = el(
     Object.entries(languages)
       .filter(([tag]) => tag !== language)
       .map(([tag, strings]) =>
-        el("button", { lang: tag, onclick: () => choose(tag) }, strings.language),
+        el("button", { lang: tag, onclick: () => speak(tag) }, strings.language),
       ),
-    el("button", { onclick: () => showShortcuts(), title: t("shortcuts") }, [
+    el("button", { onclick: showShortcuts, title: t("shortcuts") }, [
       el("span", { class: "for-readers" }, t("shortcuts")),
       el("kbd", { "aria-hidden": "true" }, "?"),
     ]),
@@ -116,7 +116,7 @@ async function changeKey() {
 
 /** Shows the view that the address names. */
 function show() {
-  const [name, query] = location.hash.slice(1).split("?", 2);
+  const [, name, query] = /^#?([^?]*)\??(.*)$/s.exec(location.hash);
   const current = Object.hasOwn(views, name) ? name : "search";
   for (const link of nav.children) {
     if (link.dataset.view === current) link.setAttribute("aria-current", "page");
@@ -128,7 +128,13 @@ function show() {
     main.replaceChildren(views[current].element);
   }
   shown = views[current];
-  shown.show(current, new URLSearchParams(query ?? ""));
+  shown.show(current, new URLSearchParams(query));
+}
+
+/** Shows the same in another language. */
+function speak(tag) {
+  shown?.keep?.();
+  choose(tag);
 }
 
 function skip(event) {

@@ -21,11 +21,13 @@ export function resultList({ onopen, onmove, onleave }) {
   function show(items, texts, start = 0) {
     hits = items;
     at = Math.max(0, Math.min(start, hits.length - 1));
+    const focused = element.contains(document.activeElement);
     element.removeAttribute("aria-busy");
     element.scrollTop = 0;
     element.replaceChildren(
       ...hits.map((hit, index) => el("li", {}, item(hit, index, texts(hit)))),
     );
+    if (focused && !focus()) onleave();
   }
 
   function item(hit, index, { source, target }) {

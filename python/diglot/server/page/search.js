@@ -5,15 +5,19 @@ import { counted, t } from "./i18n.js";
 import { queryForm } from "./queryform.js";
 import { resultList } from "./results.js";
 
-// Milliseconds without typing before a search begins, and before its outcome is read out.
+// Milliseconds without typing before a search begins, before the address follows (a browser allows
+// only so many changes of it), and before the outcome is read out.
 const PAUSE = 60;
+const KEPT = 400;
 const SPOKEN = 700;
 
 /** Search as you type: for similar sources, or for a text within sources and translations. */
 export function searchView(app) {
   let mode = "search";
   let timer = null;
+  let keeper = null;
   let speaker = null;
+  let entering = false;
   let request = new AbortController();
 
   const title = el("h1", { class: "for-readers" });
@@ -45,12 +49,11 @@ export function searchView(app) {
   );
 
   function show(name, params) {
-    // From one kind of search to the other, the text and the filters come along.
-    if (mode === name || params.size > 0) form.restore(params);
+    if (params.size > 0) form.restore(params);
     mode = name;
     title.textContent = t(mode);
     form.become(mode);
-    clear();
+    results.clear();
     changed();
     query.focus();
     suggest();
@@ -62,76 +65,99 @@ export function searchView(app) {
 
   /** Whatever is typed ends the search for what was there before. */
   function changed() {
-    const params = form.params().toString();
-    // The address can be kept, shared and gone back to.
-    history.replaceState(null, "", `#${mode}${params && `?${params}`}`);
-    request.abort();
-    clearTimeout(timer);
-    clearTimeout(speaker);
+    leave();
     results.element.setAttribute("aria-busy", "true");
+    entering = false;
     timer = setTimeout(run, PAUSE);
+    keeper = setTimeout(keep, KEPT);
   }
 
-  /** Searches for what is in the form now. The result in a place gets the focus first. */
+  /** Puts what is asked for into the address, so that it can be kept, shared and gone back to. */
+  function keep() {
+    clearTimeout(keeper);
+    const params = form.params().toString();
+    history.replaceState(null, "", `#${mode}${params && `?${params}`}`);
+  }
+
+  function leave() {
+    request.abort();
+    for (const one of [timer, speaker, keeper]) clearTimeout(one);
+  }
+
+  /** Searches for what is in the form now. The result in a place is the one to focus first. */
   async function run(place = 0) {
-    request = new AbortController();
-    const { signal } = request;
     const wanted = form.wanted();
-    try {
+    await ask(async (signal) => {
       if (wanted.text.trim() === "") {
         const entries = await app.count();
-        if (signal.aborted) return;
-        clear();
-        if (entries === 0) tell("note", t("empty"), t("emptyHint"));
-      } else if (mode === "search") {
-        const answer = await api.search(wanted, signal);
-        if (!signal.aborted) showMatches(wanted, answer, place);
-      } else {
-        const answer = await api.concordance(wanted, null, signal);
-        if (!signal.aborted) showFound(wanted, answer, place);
+        return () => showNothing(entries);
       }
-    } catch (error) {
-      if (signal.aborted) return;
-      clear();
-      tell("error", app.explain(error));
-    }
+      if (mode === "search") {
+        const answer = await api.search(wanted, signal);
+        return () => showMatches(wanted, answer, place);
+      }
+      const answer = await api.concordance(wanted, null, signal);
+      return () => showFound(wanted, answer, place);
+    });
   }
 
-  function clear() {
+  /** Does what `find` returns when it is done, unless something else is asked for by then. */
+  async function ask(find) {
+    request.abort();
+    request = new AbortController();
+    const { signal } = request;
+    try {
+      const finish = await find(signal);
+      if (!signal.aborted) finish();
+    } catch (error) {
+      if (signal.aborted) return;
+      results.clear();
+      more.hidden = true;
+      tell("error", app.explain(error));
+    }
+    if (entering) enter();
+  }
+
+  function showNothing(entries) {
     results.clear();
     more.hidden = true;
-    tell("note");
+    tell("note", ...(entries === 0 ? [t("empty"), t("emptyHint")] : []));
   }
 
   function showMatches({ text }, { hits, milliseconds }, place) {
-    clear();
     results.showMatches(text, hits, place);
     results.mark(details.openId());
+    more.hidden = true;
     if (hits.length > 0) tell("count", counted("matches", hits.length), took(milliseconds));
     else tell("note", t("noMatches"), t("noMatchesHint"), took(milliseconds));
     if (hits.some(({ score }) => score < 1)) outcome.append(legend());
   }
 
   function showFound(wanted, { hits, next, milliseconds }, place) {
-    clear();
     results.showFound(wanted.text, wanted.side, hits, place);
     results.mark(details.openId());
-    if (hits.length === 0)
-      tell("note", t("nothingFound"), t("nothingFoundHint"), took(milliseconds));
-    else
-      tell(
-        "count",
-        counted(next === null ? "found" : "foundFirst", hits.length),
-        took(milliseconds),
-      );
     more.hidden = next === null;
-    more.onclick = async () => {
-      const { signal } = request;
-      const answer = await api.concordance(wanted, next, signal);
-      if (signal.aborted) return;
-      showFound(wanted, { ...answer, hits: [...hits, ...answer.hits] }, hits.length);
-      results.focus();
+    more.onclick = () => {
+      entering = true;
+      ask(async (signal) => {
+        const answer = await api.concordance(wanted, next, signal);
+        const all = { ...answer, hits: [...hits, ...answer.hits] };
+        return () => showFound(wanted, all, hits.length);
+      });
     };
+    if (hits.length === 0) {
+      tell("note", t("nothingFound"), t("nothingFoundHint"), took(milliseconds));
+    } else {
+      const count = counted(next === null ? "found" : "foundFirst", hits.length);
+      tell("count", count, took(milliseconds));
+    }
+  }
+
+  /** Goes to the results, as soon as they are those of what is asked for. */
+  function enter() {
+    entering = results.element.hasAttribute("aria-busy");
+    if (!entering) results.focus();
+    return true;
   }
 
   function took(milliseconds) {
@@ -167,7 +193,6 @@ export function searchView(app) {
 
   async function refresh() {
     clearTimeout(timer);
-    request.abort();
     await run(results.place());
     await app.count();
   }
@@ -177,7 +202,7 @@ export function searchView(app) {
     if (name === "Escape") return escape(inList);
     if (target === query) {
       const down = (name === "ArrowDown" && atEnd(query)) || (name === "Enter" && !shiftKey);
-      return down && results.focus();
+      return down && enter();
     }
     if (inList && results.key(name)) return true;
     if (details.isEditing()) return name === "Ctrl+Enter" && details.save();
@@ -198,7 +223,7 @@ export function searchView(app) {
     return true;
   }
 
-  return { element, show, key, focus: () => query.focus() };
+  return { element, show, leave, keep, key, focus: () => query.focus() };
 }
 
 /** What the marks of differences mean. */
