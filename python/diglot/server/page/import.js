@@ -5,7 +5,8 @@ import { nodes } from "./text.js";
 
 const FORMATS = {
   tmx: "TMX",
-  xliff: "XLIFF",
+  xliff: "XLIFF 1.2",
+  xliff2: "XLIFF 2",
   po: "PO",
   mo: "MO",
   csv: "CSV",
@@ -18,18 +19,14 @@ const POLICIES = {
   replace: "duplicatesReplace",
   newest: "duplicatesNewest",
 };
-const OVERRIDES = {
-  source_language: "sourceLanguage",
-  target_language: "targetLanguage",
-  domain: "domain",
-  namespace: "namespace",
-};
+const LANGUAGES = { source_language: "sourceLanguage", target_languages: "targetLanguage" };
+const OVERRIDES = { domain: "domain", namespace: "namespace" };
 const COUNTS = {
-  read: "units",
+  units: "units",
   added: "added",
+  duplicate: "duplicatesFound",
   replaced: "replaced",
   removed: "removed",
-  duplicates: "duplicatesFound",
   skipped: "skipped",
 };
 
@@ -47,10 +44,8 @@ export function importView(app) {
   const format = select("format", { "": t("formatAuto"), ...FORMATS });
   const duplicates = select("duplicates", mapped(POLICIES));
   const dryRun = el("input", { type: "checkbox", name: "dry_run", onchange: named });
-  const overrides = Object.entries(OVERRIDES).map(([name, label]) => {
-    const input = el("input", { type: "text", name, autocomplete: "off" });
-    return { name, input, label: labelled(t(label), input) };
-  });
+  const languages = textFields(LANGUAGES);
+  const overrides = textFields(OVERRIDES);
   const problem = el("p", { class: "error", role: "alert" });
   const submit = el("button", { class: "main" }, t("startImport"));
   const form = el(
@@ -63,16 +58,8 @@ export function importView(app) {
       labelled(t("format"), format),
       labelled(t("duplicates"), duplicates),
     ),
-    el(
-      "fieldset",
-      {},
-      el("legend", {}, t("overrides")),
-      el(
-        "div",
-        { class: "fields" },
-        overrides.map(({ label }) => label),
-      ),
-    ),
+    group(t("onlyLanguages"), languages),
+    group(t("overrides"), overrides),
     el("label", { class: "check" }, dryRun, t("dryRun")),
     el("div", { class: "buttons" }, submit),
     problem,
@@ -129,7 +116,7 @@ export function importView(app) {
     }
     const options = { duplicates: duplicates.value, dry_run: dryRun.checked };
     if (format.value) options.format = format.value;
-    for (const { name, input } of overrides)
+    for (const { name, input } of [...languages, ...overrides])
       if (input.value.trim()) options[name] = input.value.trim();
     begin();
     try {
@@ -229,13 +216,13 @@ function problemTable({ problems, skipped }) {
         el(
           "tbody",
           {},
-          problems.map(({ line, unit, message }) =>
+          problems.map(({ line, unit, reason }) =>
             el(
               "tr",
               {},
               el("td", { class: "number" }, number(line)),
               el("td", { dir: "auto" }, nodes(unit ?? "")),
-              el("td", {}, nodes(message)),
+              el("td", {}, nodes(reason)),
             ),
           ),
         ),
@@ -243,6 +230,26 @@ function problemTable({ problems, skipped }) {
     ),
     more > 0 ? el("p", {}, counted("skippedMore", more)) : null,
   ];
+}
+
+function textFields(labels) {
+  return Object.entries(labels).map(([name, label]) => {
+    const input = el("input", { type: "text", name, dir: "auto", autocomplete: "off" });
+    return { name, input, label: labelled(t(label), input) };
+  });
+}
+
+function group(text, fields) {
+  return el(
+    "fieldset",
+    {},
+    el("legend", {}, text),
+    el(
+      "div",
+      { class: "fields" },
+      fields.map(({ label }) => label),
+    ),
+  );
 }
 
 function tile(label, value) {

@@ -89,7 +89,7 @@ export function queryForm({ onchange }) {
     query.focus();
   }
 
-  return {
+  const form = {
     element,
     query,
 
@@ -150,6 +150,8 @@ export function queryForm({ onchange }) {
       }
     },
   };
+  form.restore(new URLSearchParams());
+  return form;
 }
 
 function labelled(text, control) {

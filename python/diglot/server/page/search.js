@@ -48,6 +48,8 @@ export function searchView(app) {
     details.element,
   );
 
+  api.facets().then(form.suggest);
+
   function show(name, params) {
     if (params.size > 0) form.restore(params);
     mode = name;
@@ -56,11 +58,6 @@ export function searchView(app) {
     results.clear();
     changed();
     query.focus();
-    suggest();
-  }
-
-  async function suggest() {
-    form.suggest(await api.facets());
   }
 
   /** Whatever is typed ends the search for what was there before. */

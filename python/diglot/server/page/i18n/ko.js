@@ -79,7 +79,7 @@ export default {
   // Import
   importTitle: "파일 가져오기",
   importHint:
-    "TMX, XLIFF, PO, MO, CSV, TSV, JSON Lines, 텍스트 파일. gzip과 Zstandard 압축 파일도 됩니다",
+    "TMX, XLIFF, PO, MO, CSV, TSV, JSON Lines 파일. gzip이나 Zstandard로 압축한 파일도 됩니다",
   file: "파일",
   chooseFile: "파일을 선택하거나 여기에 끌어다 놓으세요",
   format: "형식",
@@ -90,7 +90,8 @@ export default {
   duplicatesReplace: "새 번역문으로 바꾸기",
   duplicatesNewest: "더 최근의 번역문 남기기",
   dryRun: "실제로 추가하지 않고 결과만 확인",
-  overrides: "값이 없는 항목에 쓸 값",
+  onlyLanguages: "이 언어만 가져오기 (언어 정보가 없는 파일에는 이 언어로 지정)",
+  overrides: "파일의 모든 항목에 지정",
   startImport: "가져오기",
   startDryRun: "확인",
   stopImport: "중지",
