@@ -281,8 +281,7 @@ def test_late_answers_never_replace_newer_ones(tab: Opened) -> None:
         until(page, lambda number=number: len(held) == number)
     # The newest is answered first, those before it afterwards, the oldest last.
     for route in reversed(held):
-        answer = route.fetch()
-        route.fulfill(response=answer)
+        route.fulfill(response=route.fetch())
         expect(results(page).first.locator(".score")).to_have_text("100%")
         expect(results(page).first.locator(".source")).to_have_text(texts[-1])
     page.unroute("**/api/v1/search")
@@ -315,7 +314,7 @@ def test_an_answer_of_another_view_is_not_shown(tab: Opened) -> None:
     page.get_by_role("link", name="Figures").click()
     expect(page.get_by_role("heading", name="Figures")).to_be_visible()
     page.unroute("**/api/v1/search")
-    held[0].continue_()
+    held[0].fulfill(response=held[0].fetch())
     page.get_by_role("link", name="Search").click()
     expect(page.get_by_label("Text to translate")).to_have_value("Your changes were saved.")
     expect(results(page).first.locator(".score")).to_have_text("100%")
