@@ -79,7 +79,7 @@ export async function facets() {
 
 /**
  * Sends a file and returns the report of its import. `onsent` hears the share of the file that was
- * sent, `onread` what was read of it: `{ bytes, bytes_total, entries }`. If `signal` is aborted, nothing is added.
+ * sent, `onread` what was read of it: `{ bytes_read, bytes_total, entries }`. If `signal` is aborted, nothing is added.
  */
 export function importFile(file, options, { onsent, onread, signal }) {
   // Not fetch, which does not tell how much was sent.

@@ -1,6 +1,7 @@
 import * as api from "./api.js";
 import { el } from "./dom.js";
 import { number, percent, size, t } from "./i18n.js";
+import { table, tiles } from "./parts.js";
 import { distribution, timeline } from "./plots.js";
 
 const GROUPS = {
@@ -67,44 +68,34 @@ export function figuresView(app) {
 }
 
 function memorySection({ entries, rows, segments, bytes }) {
-  const tiles = [
+  const total = Object.values(bytes).reduce((sum, one) => sum + one, 0);
+  const values = [
     [t("entries"), number(entries)],
     [t("rows"), number(rows)],
     [t("segments"), number(segments)],
-    [t("size"), size(Object.values(bytes).reduce((sum, one) => sum + one, 0))],
+    [t("size"), size(total)],
   ];
-  return section(
-    t("memory"),
-    el(
-      "dl",
-      { class: "tiles" },
-      tiles.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
-    ),
-  );
+  return section(t("memory"), tiles(values));
 }
 
 function requestsSection(requests) {
   const operations = Object.entries(requests).sort(([, a], [, b]) => b.count - a.count);
-  const plotted = operations.filter(([name]) => !OWN.has(name));
-  const rows = operations.map(([name, one]) => [
+  const columns = ["count", "errors", "median", "p95", "p99"].map((key) => [t(key), "number"]);
+  const rows = operations.map(([name, { count, errors, p50_ms, p95_ms, p99_ms }]) => [
     name,
-    number(one.count),
-    number(one.errors),
-    ...[one.p50_ms, one.p95_ms, one.p99_ms].map(milliseconds),
+    number(count),
+    number(errors),
+    ...[p50_ms, p95_ms, p99_ms].map(milliseconds),
   ]);
-  const head = [t("operation"), t("count"), t("errors"), t("median"), t("p95"), t("p99")];
+  const plotted = operations.filter(([name]) => !OWN.has(name)).slice(0, MOST_PLOTS);
   return section(
     t("requests"),
-    table(t("requests"), head, rows),
-    el(
-      "div",
-      { class: "plots" },
-      plotted.slice(0, MOST_PLOTS).map(([name, one]) => plotOf(name, one)),
-    ),
+    table(t("requests"), [[t("operation"), "text"], ...columns], rows),
+    el("div", { class: "plots" }, plotted.map(plotOf)),
   );
 }
 
-function plotOf(name, { p50_ms, p95_ms, buckets }) {
+function plotOf([name, { p50_ms, p95_ms, buckets }]) {
   const marks = [
     ["p50", p50_ms],
     ["p95", p95_ms],
@@ -113,58 +104,45 @@ function plotOf(name, { p50_ms, p95_ms, buckets }) {
   return figure(name, distribution(buckets, marks, `${name}: ${caption}`), caption);
 }
 
+// The columns about recalls, with how each is made of the records and the queries of a group.
+const RECALLS = [
+  ["records", (records) => number(records.records)],
+  ["textEnRate", (records) => share(records.text_en_rate)],
+  ["recalls", (_, queries) => number(queries.queries)],
+  ["queryEnRate", (_, queries) => share(queries.query_en_rate)],
+  ["fallbackRate", (_, queries) => share(queries.fallback_rate)],
+  ["emptyRate", (_, queries) => share(queries.empty_rate)],
+  ["lowConfidenceRate", (_, queries) => share(queries.low_confidence_rate)],
+  ["mismatches", (_, queries) => number(queries.mismatches)],
+  ["latencyWithout", (_, queries) => percentiles(queries.latency_without_fallback)],
+  ["latencyWith", (_, queries) => percentiles(queries.latency_with_fallback)],
+];
+
 function recallsSection({ records, queries, windows }) {
-  const share = (value) => (value === null ? "–" : percent(value));
-  const rows = Object.entries(GROUPS).map(([group, label]) => {
-    const [held, asked] = [records[group], queries[group]];
-    return [
-      t(label),
-      number(held.records),
-      share(held.text_en_rate),
-      number(asked.queries),
-      share(asked.query_en_rate),
-      share(asked.fallback_rate),
-      share(asked.empty_rate),
-      share(asked.low_confidence_rate),
-      number(asked.mismatches),
-      ...[asked.latency_without_fallback, asked.latency_with_fallback].map(
-        ({ p50_ms, p95_ms }) => `${milliseconds(p50_ms)} / ${milliseconds(p95_ms)}`,
-      ),
-    ];
-  });
-  const head = [
-    "group",
-    "records",
-    "textEnRate",
-    "recalls",
-    "queryEnRate",
-    "fallbackRate",
-    "emptyRate",
-    "lowConfidenceRate",
-    "mismatches",
-    "latencyWithout",
-    "latencyWith",
-  ].map((name) => t(name));
+  const columns = RECALLS.map(([key]) => [t(key), "number"]);
+  const rows = Object.entries(GROUPS).map(([group, key]) => [
+    t(key),
+    ...RECALLS.map(([, value]) => value(records[group], queries[group])),
+  ]);
+  const title = t("dualTitle");
   const spans = windows
-    .map(({ start, queries }) => ({ start, ...queries.all.latency }))
+    .map(({ start, queries: { all } }) => ({ start, ...all.latency }))
     .filter(({ count }) => count > 0);
   const caption = t("overTimeTitle");
-  const title = t("dualTitle");
+  const plot = () => timeline(spans, lengthOf(windows[0]), `${title}: ${caption}`);
   return section(
     title,
-    table(title, head, rows),
-    spans.length > 1
-      ? el(
-          "div",
-          { class: "plots" },
-          figure(
-            t("recalls"),
-            timeline(spans, lengthOf(windows[0]), `${title}: ${caption}`),
-            caption,
-          ),
-        )
-      : null,
+    table(title, [[t("group"), "text"], ...columns], rows),
+    spans.length > 1 ? el("div", { class: "plots" }, figure(t("recalls"), plot(), caption)) : null,
   );
+}
+
+function share(value) {
+  return value === null ? "–" : percent(value);
+}
+
+function percentiles({ p50_ms, p95_ms }) {
+  return `${milliseconds(p50_ms)} / ${milliseconds(p95_ms)}`;
 }
 
 function lengthOf({ start, end }) {
@@ -181,36 +159,4 @@ function section(title, ...contents) {
 
 function figure(title, plot, caption) {
   return el("figure", {}, el("figcaption", {}, el("b", {}, title), " ", caption), plot);
-}
-
-function table(label, head, rows) {
-  return el(
-    "div",
-    { class: "table", tabindex: "0", role: "group", "aria-label": label },
-    el(
-      "table",
-      {},
-      el(
-        "thead",
-        {},
-        el(
-          "tr",
-          {},
-          head.map((name, index) => el("th", { scope: "col", class: index > 0 && "number" }, name)),
-        ),
-      ),
-      el(
-        "tbody",
-        {},
-        rows.map(([first, ...others]) =>
-          el(
-            "tr",
-            {},
-            el("th", { scope: "row" }, first),
-            others.map((value) => el("td", { class: "number" }, value)),
-          ),
-        ),
-      ),
-    ),
-  );
 }

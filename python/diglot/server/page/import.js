@@ -1,7 +1,8 @@
 import * as api from "./api.js";
-import { el, replaceContent } from "./dom.js";
-import { counted, number, percent, t } from "./i18n.js";
-import { nodes } from "./text.js";
+import { el } from "./dom.js";
+import { counted, percent, t } from "./i18n.js";
+import { choice, labelled } from "./parts.js";
+import { showReport } from "./report.js";
 
 const FORMATS = {
   tmx: "TMX",
@@ -19,17 +20,8 @@ const POLICIES = {
   replace: "duplicatesReplace",
   newest: "duplicatesNewest",
 };
-const LANGUAGES = { source_language: "sourceLanguage", target_languages: "targetLanguage" };
+const LANGUAGES = { source_language: "sourceLanguage", target_language: "targetLanguage" };
 const OVERRIDES = { domain: "domain", namespace: "namespace" };
-const COUNTS = {
-  units: "units",
-  added: "added",
-  duplicate: "duplicatesFound",
-  replaced: "replaced",
-  removed: "removed",
-  skipped: "skipped",
-};
-
 /** Importing a file: the form, its progress and its report. */
 export function importView(app) {
   let running = null;
@@ -41,8 +33,11 @@ export function importView(app) {
     fileName,
     el("span", { class: "hint" }, t("importHint")),
   ]);
-  const format = select("format", { "": t("formatAuto"), ...FORMATS });
-  const duplicates = select("duplicates", mapped(POLICIES));
+  const format = choice("format", [["", t("formatAuto")], ...Object.entries(FORMATS)]);
+  const duplicates = choice(
+    "duplicates",
+    Object.entries(POLICIES).map(([value, key]) => [value, t(key)]),
+  );
   const dryRun = el("input", { type: "checkbox", name: "dry_run", onchange: named });
   const languages = textFields(LANGUAGES);
   const overrides = textFields(OVERRIDES);
@@ -127,7 +122,7 @@ export function importView(app) {
         signal,
       });
       end();
-      showReport(chosenFile.name, options.dry_run, result);
+      showReport(report, chosenFile.name, result);
     } catch (error) {
       end();
       submit.focus();
@@ -158,78 +153,16 @@ export function importView(app) {
     phase.textContent = t("uploading", percent(share));
   }
 
-  function read({ bytes, bytes_total: total, entries }) {
-    if (total) bar.value = bytes / total;
+  function read({ bytes_read: done, bytes_total: total, entries }) {
+    if (total) bar.value = done / total;
     else bar.removeAttribute("value");
-    phase.textContent = bytes === total ? t("finishing") : counted("reading", entries);
-  }
-
-  function showReport(name, dry, result) {
-    const title = el(
-      "h2",
-      { tabindex: "-1" },
-      nodes(t(dry ? "reportDryTitle" : "reportTitle", name)),
-    );
-    replaceContent(
-      report,
-      title,
-      el(
-        "dl",
-        { class: "tiles" },
-        Object.entries(COUNTS)
-          .filter(([field]) => result[field] !== undefined)
-          .map(([field, label]) => tile(t(label), number(result[field]))),
-      ),
-      result.problems.length > 0 ? problemTable(result) : null,
-    );
-    report.hidden = false;
-    title.focus();
+    phase.textContent = done === total ? t("finishing") : counted("reading", entries);
   }
 
   return {
     element,
     show: () => file.focus(),
   };
-}
-
-function problemTable({ problems, skipped }) {
-  const more = skipped - problems.length;
-  return [
-    el("h3", {}, t("skippedTitle")),
-    el(
-      "div",
-      { class: "table", tabindex: "0", role: "group", "aria-label": t("skippedTitle") },
-      el(
-        "table",
-        { class: "problems" },
-        el(
-          "thead",
-          {},
-          el(
-            "tr",
-            {},
-            el("th", { scope: "col", class: "number" }, t("line")),
-            el("th", { scope: "col" }, t("unit")),
-            el("th", { scope: "col" }, t("reason")),
-          ),
-        ),
-        el(
-          "tbody",
-          {},
-          problems.map(({ line, unit, reason }) =>
-            el(
-              "tr",
-              {},
-              el("td", { class: "number" }, number(line)),
-              el("td", { dir: "auto" }, nodes(unit ?? "")),
-              el("td", {}, nodes(reason)),
-            ),
-          ),
-        ),
-      ),
-    ),
-    more > 0 ? el("p", {}, counted("skippedMore", more)) : null,
-  ];
 }
 
 function textFields(labels) {
@@ -250,24 +183,4 @@ function group(text, fields) {
       fields.map(({ label }) => label),
     ),
   );
-}
-
-function tile(label, value) {
-  return el("div", {}, el("dt", {}, label), el("dd", {}, value));
-}
-
-function labelled(text, control) {
-  return el("label", {}, el("span", {}, text), control);
-}
-
-function select(name, texts) {
-  return el(
-    "select",
-    { name },
-    Object.entries(texts).map(([value, text]) => el("option", { value }, text)),
-  );
-}
-
-function mapped(keys) {
-  return Object.fromEntries(Object.entries(keys).map(([value, key]) => [value, t(key)]));
 }

@@ -1,5 +1,6 @@
 import { el, newId } from "./dom.js";
 import { counted, number, percent, t } from "./i18n.js";
+import { choice, labelled } from "./parts.js";
 
 // The filters that are texts: their names in the API, in the address, and what they are called.
 const TEXTS = [
@@ -37,9 +38,18 @@ export function queryForm({ onchange }) {
     });
     return { field, name, input, list, label: labelled(t(label), input) };
   });
-  const min = choice("min", SCORES, percent);
-  const max = choice("max", COUNTS, number);
-  const side = choice("side", Object.keys(SIDES), (value) => t(SIDES[value]));
+  const min = choice(
+    "min",
+    SCORES.map((score) => [score, percent(score)]),
+  );
+  const max = choice(
+    "max",
+    COUNTS.map((count) => [count, number(count)]),
+  );
+  const side = choice(
+    "side",
+    Object.entries(SIDES).map(([value, key]) => [value, t(key)]),
+  );
   const selects = [min, max, side];
   const minLabel = labelled(t("minScore"), min);
   const sideLabel = labelled(t("side"), side);
@@ -152,16 +162,4 @@ export function queryForm({ onchange }) {
   };
   form.restore(new URLSearchParams());
   return form;
-}
-
-function labelled(text, control) {
-  return el("label", {}, el("span", {}, text), control);
-}
-
-function choice(name, values, text) {
-  return el(
-    "select",
-    { name },
-    values.map((value) => el("option", { value }, text(value))),
-  );
 }

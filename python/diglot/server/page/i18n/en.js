@@ -107,6 +107,8 @@ export default {
   removed: "Removed",
   duplicatesFound: "Duplicates left out",
   skipped: "Skipped",
+  pairs: "By language pair",
+  languages: "Languages",
   skippedTitle: "Skipped units",
   skippedMore: (n, shown) => `and ${shown} more`,
   line: "Line",

@@ -108,6 +108,8 @@ export default {
   removed: "삭제",
   duplicatesFound: "제외한 중복",
   skipped: "건너뜀",
+  pairs: "언어 쌍별 결과",
+  languages: "언어",
   skippedTitle: "건너뛴 단위",
   skippedMore: (n, shown) => `외 ${shown}개`,
   line: "줄",

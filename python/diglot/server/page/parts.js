@@ -1,0 +1,43 @@
+/** Parts that several views are made of. */
+
+import { el } from "./dom.js";
+
+/** A control with its name above it. */
+export function labelled(text, control) {
+  return el("label", {}, el("span", {}, text), control);
+}
+
+/** A choice between `[value, text]` pairs. */
+export function choice(name, options) {
+  return el(
+    "select",
+    { name },
+    options.map(([value, text]) => el("option", { value }, text)),
+  );
+}
+
+/** Figures that stand for themselves: `[name, value]` pairs. */
+export function tiles(values) {
+  const tile = ([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
+  return el("dl", { class: "tiles" }, values.map(tile));
+}
+
+/**
+ * A table that can be scrolled. `columns` are pairs of a name and "number" or "text", which says how
+ * a column is set; the first cell of a row is its head.
+ */
+export function table(label, columns, rows) {
+  const head = columns.map(([name, kind]) => el("th", { scope: "col", class: kind }, name));
+  const row = ([first, ...others]) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row", class: columns[0][1] }, first),
+      others.map((value, index) => el("td", { class: columns[index + 1][1], dir: "auto" }, value)),
+    );
+  return el(
+    "div",
+    { class: "table", tabindex: "0", role: "group", "aria-label": label },
+    el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows.map(row))),
+  );
+}

@@ -1,0 +1,60 @@
+import { el, replaceContent } from "./dom.js";
+import { counted, number, t } from "./i18n.js";
+import { table, tiles } from "./parts.js";
+import { nodes } from "./text.js";
+
+const COUNTS = {
+  units: "units",
+  added: "added",
+  duplicate: "duplicatesFound",
+  replaced: "replaced",
+  removed: "removed",
+  skipped: "skipped",
+};
+
+/** Shows what an import did, or would have done, in `section`. */
+export function showReport(section, fileName, report) {
+  const title = t(report.dry_run ? "reportDryTitle" : "reportTitle", fileName);
+  const heading = el("h2", { tabindex: "-1" }, nodes(title));
+  replaceContent(
+    section,
+    heading,
+    tiles(Object.entries(COUNTS).map(([field, label]) => [t(label), number(report[field])])),
+    report.pairs.length > 1 ? pairs(report.pairs) : null,
+    report.problems.length > 0 ? problems(report) : null,
+  );
+  section.hidden = false;
+  heading.focus();
+}
+
+function pairs(outcomes) {
+  const fields = ["added", "duplicate", "replaced", "removed"];
+  const columns = fields.map((field) => [t(COUNTS[field]), "number"]);
+  const rows = outcomes.map((outcome) => [
+    nodes(`${outcome.source_language ?? "?"} → ${outcome.target_language ?? "?"}`),
+    ...fields.map((field) => number(outcome[field])),
+  ]);
+  return [
+    el("h3", {}, t("pairs")),
+    table(t("pairs"), [[t("languages"), "text"], ...columns], rows),
+  ];
+}
+
+function problems({ problems: some, skipped }) {
+  const columns = [
+    [t("line"), "number"],
+    [t("unit"), "text"],
+    [t("reason"), "text"],
+  ];
+  const rows = some.map(({ line, unit, reason }) => [
+    number(line),
+    nodes(unit ?? ""),
+    nodes(reason),
+  ]);
+  const more = skipped - some.length;
+  return [
+    el("h3", {}, t("skippedTitle")),
+    table(t("skippedTitle"), columns, rows),
+    more > 0 ? el("p", {}, counted("skippedMore", more)) : null,
+  ];
+}
