@@ -359,6 +359,9 @@ def pieces(*values: tuple[str, str]) -> list[dict[str, str]]:
     [
         ("Save the file", "save  The FILE", pieces(("same", "save  The FILE"))),
         ("Ｓａｖｅ", "Save", pieces(("same", "Save"))),
+        ("Save \n\t the file", "Save the\r\n\r\nfile", pieces(("same", "Save the\r\n\r\nfile"))),
+        # A dictionary would find the word 研究生 in one of them only.
+        ("研究生命", "研究生活", pieces(("same", "研究生"), ("removed", "命"), ("added", "活"))),
         (
             "Close the red box.",
             "Close the blue box.",
@@ -496,6 +499,26 @@ def test_occurrences_are_all_there_are(chromium_tab: Opened, pairs: list[tuple[s
         marked = [one["text"] for one in found if one["found"]]
         assert len(marked) == count
         assert all(needle in fold(one) for one in marked)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "expected"),
+    [
+        ("Save the SAVE", "save", [(True, "Save"), (False, " the "), (True, "SAVE")]),
+        ("in  \n\r\n  the file", " The file ", [(False, "in  \n\r\n  "), (True, "the file")]),
+        ("the \n  file.", "the file", [(True, "the \n  file"), (False, ".")]),
+        ("파일을 저장", "저장", [(False, "파일을 "), (True, "저장")]),
+        ("ﬁle", "f", [(True, "ﬁ"), (False, "le")]),
+        ("aaa", "aa", [(True, "aa"), (False, "a")]),
+        ("İstanbul", "stan", [(False, "İ"), (True, "stan"), (False, "bul")]),
+        ("text", " ", [(False, "text")]),
+    ],
+)
+def test_occurrences(
+    chromium_tab: Opened, text: str, wanted: str, expected: list[tuple[bool, str]]
+) -> None:
+    found = chromium_tab.fetch("find.js occurrences", text, wanted)
+    assert [(one["found"], one["text"]) for one in found] == expected
 
 
 def test_long_texts_are_compared_in_bounded_work(tab: Opened) -> None:
