@@ -943,9 +943,11 @@ def test_a_key_is_asked_for_and_kept_for_the_tab(
     tab = open_page(server)
     page = tab.go("#search?q=Save all changes before you close the project.")
     dialog = page.get_by_role("dialog", name="API key")
-    dialog.get_by_label("Key", exact=True).fill("reader.wrong")
-    page.keyboard.press("Enter")
-    expect(dialog.get_by_text("The server does not know this key.")).to_be_visible()
+    for wrong in ("reader.wrong", "열쇠"):
+        dialog.get_by_label("Key", exact=True).fill(wrong)
+        page.keyboard.press("Enter")
+        expect(dialog.get_by_text("The server does not know this key.")).to_be_visible()
+        expect(dialog.get_by_label("Key", exact=True)).to_have_value("")
     dialog.get_by_label("Key", exact=True).fill(keys["reader"])
     dialog.get_by_role("button", name="Use this key").click()
     expect(results(page)).not_to_have_count(0)
@@ -1041,6 +1043,12 @@ def test_narrow_screens_need_no_scrolling_sideways(open_page: Callable[..., Open
     results(page).first.click()
     box = page.get_by_role("complementary").bounding_box()
     assert (box["x"], box["width"], box["height"]) == (0, 320, 640)
+    # Nothing that the entry covers can be reached.
+    expect(page.get_by_role("heading", name="Entry")).to_be_focused()
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        inside = "document.activeElement.matches('aside *, body')"
+        assert page.evaluate(inside)
     page.get_by_role("button", name="Close").click()
     expect(results(page).first).to_be_focused()
 

@@ -79,7 +79,8 @@ export async function facets() {
 
 /**
  * Sends a file and returns the report of its import. `onsent` hears the share of the file that was
- * sent, `onread` what was read of it: `{ bytes_read, bytes_total, entries }`. If `signal` is aborted, nothing is added.
+ * sent, `onread` what was read of it: `{ bytes_read, bytes_total, entries }`. Aborting `signal` stops
+ * the import, unless it is done by then.
  */
 export function importFile(file, options, { onsent, onread, signal }) {
   // Not fetch, which does not tell how much was sent.
@@ -149,7 +150,10 @@ async function call(method, path, { body, signal }) {
 
 function headersOf(headers) {
   const value = key.get();
-  return value === null ? headers : { ...headers, Authorization: `Bearer ${value}` };
+  if (value === null) return headers;
+  // A header could not hold it, so it is no key that a server knows.
+  if (!/^[!-~]*$/.test(value)) throw new ApiError(401, { code: "unauthorized", message: "" });
+  return { ...headers, Authorization: `Bearer ${value}` };
 }
 
 function parse(text) {

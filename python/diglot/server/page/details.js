@@ -130,6 +130,7 @@ export function detailsPane(app, { onclose, onchange }) {
       const { id } = hit;
       try {
         const entry = await api.entry(id);
+        if (open?.id !== id) return;
         show(id, entry);
         form = entryForm(entry, {
           async onsave(values) {

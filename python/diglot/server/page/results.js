@@ -23,7 +23,6 @@ export function resultList({ onopen, onmove, onleave }) {
     at = Math.max(0, Math.min(start, hits.length - 1));
     const focused = element.contains(document.activeElement);
     element.removeAttribute("aria-busy");
-    element.scrollTop = 0;
     element.replaceChildren(
       ...hits.map((hit, index) => el("li", {}, item(hit, index, texts(hit)))),
     );

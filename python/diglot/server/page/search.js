@@ -20,6 +20,7 @@ export function searchView(app) {
   let entering = false;
   let request = new AbortController();
 
+  const wide = matchMedia("(min-width: 64rem)");
   const title = el("h1", { class: "for-readers" });
   const form = queryForm({ onchange: changed });
   const { query } = form;
@@ -173,7 +174,8 @@ export function searchView(app) {
     if (await details.open(hit.id, hit.entry)) {
       element.classList.add("with-details");
       results.mark(hit.id);
-      if (focus) details.focus();
+      // Where the pane covers all else, nothing else can keep the focus.
+      if (focus || !wide.matches) details.focus();
     }
   }
 
