@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from browser import MISSING, browser
+from diglot.server.keys import new_key
 from serving import Server, serving
 
 ROOT = Path(__file__).parent.parent
@@ -921,19 +922,16 @@ def test_figures_and_plots(tab: Opened) -> None:
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, dict[str, str]]]:
-    from diglot.server.keys import new_key, new_secret
-
-    scopes = {
-        "all": 'read = ["*"]\nwrite = ["*"]\nadmin = true',
-        "reader": 'read = ["example"]',
-        "writer": 'read = ["example", "own"]\nwrite = ["own"]',
-    }
-    keys = {name: new_key(name) for name in scopes}
+    text, keys = None, {}
+    for name, rights in {
+        "reader": {"read": ["example"], "write": []},
+        "writer": {"read": ["example", "own"], "write": ["own"]},
+    }.items():
+        keys[name], text = new_key(name, text, **rights)
     file = tmp_path_factory.mktemp("keys") / "keys.toml"
-    tables = [f'[keys.{name}]\nhash = "{keys[name][1]}"\n{scopes[name]}\n' for name in scopes]
-    file.write_text(f'secret = "{new_secret()}"\n' + "".join(tables))
+    file.write_text(text)
     with serving(MEMORY, "--keys", str(file)) as server:
-        yield server, {name: key for name, (key, _) in keys.items()}
+        yield server, keys
 
 
 def test_a_key_is_asked_for_and_kept_for_the_tab(
