@@ -154,7 +154,8 @@ export function importView(app) {
   }
 
   function read({ bytes_read: done, bytes_total: total, entries }) {
-    if (total) bar.value = done / total;
+    // Without a value the bar only shows that something is done.
+    if (total && done < total) bar.value = done / total;
     else bar.removeAttribute("value");
     phase.textContent = done === total ? t("finishing") : counted("reading", entries);
   }

@@ -30,7 +30,9 @@ export function showReport(section, fileName, report) {
 function pairs(outcomes) {
   const fields = ["added", "duplicate", "replaced", "removed"];
   const columns = fields.map((field) => [t(COUNTS[field]), "number"]);
-  const rows = outcomes.map((outcome) => [
+  const total = (outcome) => fields.reduce((sum, field) => sum + outcome[field], 0);
+  const ordered = outcomes.toSorted((a, b) => total(b) - total(a));
+  const rows = ordered.map((outcome) => [
     nodes(`${outcome.source_language ?? "?"} → ${outcome.target_language ?? "?"}`),
     ...fields.map((field) => number(outcome[field])),
   ]);

@@ -78,7 +78,7 @@ export default {
 
   // Import
   importTitle: "Import a file",
-  importHint: "TMX, XLIFF, PO, MO, CSV, TSV, or JSON Lines; plain, gzip or Zstandard",
+  importHint: "TMX, XLIFF, PO, MO, CSV, TSV or JSON Lines; plain, gzip or Zstandard",
   file: "File",
   chooseFile: "Choose a file or drop it here",
   format: "Format",
@@ -89,7 +89,7 @@ export default {
   duplicatesReplace: "replace the translation",
   duplicatesNewest: "keep the newest translation",
   dryRun: "Only report what would happen",
-  onlyLanguages: "Only these languages, or for a file that names none",
+  onlyLanguages: "Only these languages; a file that names none is in these",
   overrides: "For all entries of the file",
   startImport: "Import",
   startDryRun: "Check",
