@@ -92,9 +92,10 @@ class DualMemoryStore(BaseStore):
     __slots__ = ("_fields", "_memory")
 
     def __init__(self, memory: DualLanguageStore, *, fields: Sequence[str] = ("text",)) -> None:
-        if not isinstance(memory, DualLanguageStore):
+        if not callable(getattr(memory, "recall", None)):
             raise InvalidTypeError(
-                f"memory must be a DualLanguageStore, not {type(memory).__name__}", field="memory"
+                f"memory must be a DualLanguageStore; {type(memory).__name__} has no method recall",
+                field="memory",
             )
         if isinstance(fields, str) or not all(isinstance(field, str) for field in fields):
             raise InvalidTypeError("fields must be a sequence of str", field="fields")
