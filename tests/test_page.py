@@ -917,6 +917,26 @@ def test_figures_and_plots(tab: Opened) -> None:
     expect(plot).to_be_visible()
 
 
+def test_plots_of_worked_examples(chromium_tab: Opened) -> None:
+    script = """async ([name, values]) => {
+      const plot = (await import("/page/plots.js"))[name](...values);
+      return Object.fromEntries(["p50", "p95"].map((one) =>
+        [one, plot.querySelector(`path.line.${one}`)?.getAttribute("d")]));
+    }"""
+    # A quarter took up to 1 ms, all up to 10 ms: a step on an axis from 1 to 10.
+    buckets, marks = [[1, 1], [10, 3]], [["p50", 10], ["p95", 10]]
+    drawn = chromium_tab.page.evaluate(script, ["distribution", [buckets, marks, "label"]])
+    assert drawn["p50"] == "M44,182H44V139.5H376V12H376"
+    # Two minutes, two without requests, one more: a line, a gap, a point. The axis ends at 4.
+    spans = [
+        {"start": f"2026-01-01T00:0{minute}:00Z", "p50_ms": 1, "p95_ms": p95}
+        for minute, p95 in [(0, 2), (1, 4), (4, 2)]
+    ]
+    drawn = chromium_tab.page.evaluate(script, ["timeline", [spans, 60_000, "label"]])
+    assert drawn["p50"] == "M44,139.5L127,139.5M376,139.5"
+    assert drawn["p95"] == "M44,97L127,12M376,97"
+
+
 # Keys
 
 

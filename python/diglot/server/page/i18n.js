@@ -36,9 +36,14 @@ export function number(value) {
   });
 }
 
-/** A share as a percentage, without decimals. Only what is whole is 100 %. */
+/** A share as a percentage without decimals. */
 export function percent(share) {
-  return (Math.floor(share * 100 + 1e-9) / 100).toLocaleString(language, { style: "percent" });
+  return share.toLocaleString(language, { style: "percent" });
+}
+
+/** A score, rounded down, so that only what is the same is 100 %. */
+export function scored(score) {
+  return percent(Math.floor(score * 100 + 1e-9) / 100);
 }
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"];

@@ -1,7 +1,7 @@
 import { changes } from "./diff.js";
 import { el } from "./dom.js";
 import { occurrences } from "./find.js";
-import { percent, t } from "./i18n.js";
+import { scored, t } from "./i18n.js";
 import { beginning, nodes, segment } from "./text.js";
 
 // Characters of a text that a result shows; an open entry shows all.
@@ -32,7 +32,7 @@ export function resultList({ onopen, onmove, onleave }) {
   function item(hit, index, { source, target }) {
     const { entry, score } = hit;
     const name = [
-      score === undefined ? null : t("score", percent(score)),
+      score === undefined ? null : t("score", scored(score)),
       beginning(entry.source, 200),
       beginning(entry.target, 200),
     ];
@@ -52,7 +52,7 @@ export function resultList({ onopen, onmove, onleave }) {
           if (getSelection().isCollapsed) onopen(hit, false);
         },
       },
-      score === undefined ? null : el("p", { class: ["score", band(score)] }, percent(score)),
+      score === undefined ? null : el("p", { class: ["score", band(score)] }, scored(score)),
       el("div", { class: "pair" }, source, target, about(entry)),
       open,
     );
