@@ -85,6 +85,18 @@ def figures(results: dict[str, Any]) -> list[Figure]:
             "`add_many` of ready entries", "≥ 250,000 / s", f"{ready:,.0f} / s", ready >= 250_000
         ),
         Figure(
+            "TMX to searchable, one core",
+            "≥ 100,000 / s",
+            f"{results['tmx']['imported']:,.0f} / s",
+            results["tmx"]["imported"] >= 100_000,
+        ),
+        Figure(
+            "TMX written, one core",
+            "≥ 200,000 / s",
+            f"{results['tmx']['exported']:,.0f} / s",
+            results["tmx"]["exported"] >= 200_000,
+        ),
+        Figure(
             "index, a distinct row",
             "≤ 400 bytes",
             f"{loading['index bytes a row']:.0f} bytes",

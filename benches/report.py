@@ -174,6 +174,23 @@ def _opening(result: dict[str, Any]) -> str:
     return f"## Snapshot files\n\n{text}"
 
 
+def _tmx(result: dict[str, Any]) -> str:
+    text = (
+        f"{result['units']:,} entries, one unit each, are a TMX file of "
+        f"{megabytes(result['bytes'])}. On one core {result['exported']:,.0f} a second were "
+        f"written, and {result['imported']:,.0f} read until they could be found. The table is of a "
+        f"file of {result['part']:,} units."
+    )
+    names = {
+        "diglot": "diglot, to a memory that can be searched",
+        "diglot_objects": "diglot, to entries in Python",
+        "lxml_iterparse": "lxml `iterparse`, texts and languages only",
+        "translate_toolkit": "translate-toolkit, texts only",
+    }
+    rows = [[names[name], f"{rate:,.0f}"] for name, rate in result["readers"].items()]
+    return f"## TMX\n\n{text}\n\n" + _table(["reader", "units a second"], rows)
+
+
 def _ready_entries(result: dict[str, Any]) -> str:
     rate = f"{result['entries a second']:,.0f}"
     text = f"`add_many` took {result['entries']:,} entries at {rate} a second."
@@ -213,6 +230,7 @@ _SECTIONS = {
     "adding": _adding,
     "loading": _loading,
     "opening": _opening,
+    "tmx": _tmx,
     "ready_entries": _ready_entries,
     "event_loop": _event_loop,
     "startup": _startup,

@@ -11,6 +11,7 @@ MEASUREMENTS = (
     "startup",
     "loading",
     "opening",
+    "tmx",
     "ready_entries",
     "latency",
     "exact",
