@@ -28,6 +28,9 @@ def describe() -> dict[str, str]:
         "memory": f"{memory:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
-        **{name: version(name) for name in ("diglot", "rapidfuzz", "tantivy")},
+        **{
+            name: version(name)
+            for name in ("diglot", "lxml", "rapidfuzz", "tantivy", "translate-toolkit")
+        },
         "load before": f"{os.getloadavg()[0]:.2f}",
     }

@@ -177,9 +177,9 @@ def _opening(result: dict[str, Any]) -> str:
 def _tmx(result: dict[str, Any]) -> str:
     text = (
         f"{result['units']:,} entries, one unit each, are a TMX file of "
-        f"{megabytes(result['bytes'])}. On one core {result['exported']:,.0f} a second were "
-        f"written, and {result['imported']:,.0f} read until they could be found. The table is of a "
-        f"file of {result['part']:,} units."
+        f"{megabytes(result['bytes'])}. In a second of one core’s time {result['exported']:,.0f} "
+        f"were written, and {result['imported']:,.0f} read until they could be found. The table is "
+        f"of a file of {result['part']:,} units."
     )
     names = {
         "diglot": "diglot, to a memory that can be searched",
