@@ -382,7 +382,7 @@ class Database:
     def keep_snapshot(self, id: bytes, seq: int) -> None:
         """Says that a snapshot has been made, and took the place of all others."""
         self.writer.execute("DELETE FROM snapshots")
-        self.announce_snapshot(id, seq)
+        self.writer.execute("INSERT INTO snapshots VALUES (?, ?)", (id, seq))
 
     def check_integrity(self, connection: sqlite3.Connection) -> None:
         """Checks the structure of the whole database.

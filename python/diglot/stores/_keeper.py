@@ -91,6 +91,11 @@ class Keeper:
         self._on_its_way: int | None = None
         self._arrived = Condition(self._lock)
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether the store is open, and was opened by this process."""
+        return self._open and os.getpid() == self._process
+
     def check_usable(self) -> None:
         """Raises `StoreError` (`store_closed`) if the store was closed, or belongs to the process
         that this one was forked from.
@@ -210,6 +215,25 @@ class Keeper:
                     self._arrived.notify_all()
         return before
 
+    def note(self, write: Callable[[State], None]) -> None:
+        """Writes something to the database that changes no entry, on whose state the index is."""
+        self.check_usable()
+        with self.turn, self.database.writing():
+            with self._lock:
+                state = self.catch_up(self.database.writer, None)
+            write(state)
+            self.database.commit()
+
+    @property
+    def seq(self) -> int:
+        """What the index holds of the database."""
+        return self._seq
+
+    def last_snapshot_seq(self) -> int:
+        """The highest `seq` at which a snapshot was made; 0 if none was."""
+        with self._lock:
+            return self.database.last_snapshot_seq()
+
     @contextmanager
     def standing_still(self, flag: _engine.CancelFlag | None) -> Iterator[sqlite3.Connection]:
         """A connection that sees the database as the index is when the block begins. It belongs to
@@ -223,8 +247,6 @@ class Keeper:
 
     def close(self) -> None:
         """Closes the database, once nobody uses it any more."""
-        if not self._open or os.getpid() != self._process:
-            return
         with self.turn, self._lock:
             self._open = False
             self.database.close()

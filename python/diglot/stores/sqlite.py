@@ -33,6 +33,7 @@ from diglot.model import TranslationMemoryEntry
 from diglot.store import Signal, check_signal
 from diglot.stores._database import Database, State
 from diglot.stores._keeper import Keeper
+from diglot.stores._snapshots import Snapshots, load
 
 if TYPE_CHECKING:
     from diglot._engine import _Counts, _Row
@@ -68,8 +69,8 @@ def _prepared() -> _engine.Batch:
 class _Translations:
     """The index of a database of translations."""
 
-    def __init__(self) -> None:
-        self.memory = _engine.Memory()
+    def __init__(self, memory: _engine.Memory) -> None:
+        self.memory = memory
 
     def next_id(self) -> int:
         return self.memory.snapshot().next_id
@@ -135,11 +136,12 @@ class SqliteTranslationMemory(SyncMemory):
     database open. Every operation sees what other processes changed before it began.
     """
 
-    __slots__ = ("_additions", "_keeper")
+    __slots__ = ("_additions", "_keeper", "_snapshots")
 
-    def __init__(self, keeper: Keeper, memory: _engine.Memory) -> None:
+    def __init__(self, keeper: Keeper, memory: _engine.Memory, snapshots: Snapshots) -> None:
         self._keeper = keeper
         self._memory = memory
+        self._snapshots = snapshots
         # Those that wait for their turn, in order.
         self._additions: deque[_Addition] = deque()
 
@@ -189,15 +191,17 @@ class SqliteTranslationMemory(SyncMemory):
             busy_timeout=busy_timeout,
         )
         try:
-            index = _Translations()
-            keeper = Keeper(database, index, -1)
+            memory, seq = load(database, flag)
+            keeper = Keeper(database, _Translations(memory), -1 if seq is None else seq)
             keeper.catch_up(database.reader, flag)
             if flag is not None:
                 flag.commit()
         except BaseException:
             database.close()
             raise
-        return cls(keeper, index.memory)
+        snapshots = Snapshots(keeper, memory, seq)
+        snapshots.save_if_due()
+        return cls(keeper, memory, snapshots)
 
     @property
     def path(self) -> Path:
@@ -205,10 +209,12 @@ class SqliteTranslationMemory(SyncMemory):
         return self._keeper.database.path
 
     def close(self) -> None:
-        """Closes the database. Whoever uses it now is waited for; after that, all methods raise a
-        `StoreError` (`store_closed`).
+        """Closes the database, and writes a snapshot if much has changed. Whoever uses it now is
+        waited for; after that, all methods raise a `StoreError` (`store_closed`).
         """
-        self._keeper.close()
+        if self._keeper.is_usable:
+            self._snapshots.finish()
+            self._keeper.close()
 
     def __enter__(self) -> SqliteTranslationMemory:
         self._keeper.check_usable()
@@ -414,7 +420,9 @@ class SqliteTranslationMemory(SyncMemory):
 
             return after, show
 
-        return self._keeper.write(change, flag)
+        before = self._keeper.write(change, flag)
+        self._snapshots.save_if_due()
+        return before
 
     def verify(self, *, signal: Signal | None = None) -> int:
         """Checks the structure of the database, that what it holds are entries, and that the index
@@ -478,6 +486,7 @@ class SqliteTranslationMemory(SyncMemory):
         with self._keeper.turn:
             self._keeper.write(change, flag)
             self._keeper.database.vacuum()
+        self._snapshots.save(flag)
 
 
 def _read(entry: TranslationMemoryEntry) -> Steps[_Addition]:
