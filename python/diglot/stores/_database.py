@@ -79,8 +79,6 @@ _MIGRATIONS: list[tuple[str, ...]] = [
     ),
 ]
 
-_TABLES = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-
 # Bytes that the write-ahead log keeps on disk after a large change.
 _MOST_LOG = 64 << 20
 
@@ -249,7 +247,7 @@ class Database:
                 code="store_version",
                 path=path,
             )
-        expected, found = _expected_tables(), dict(connection.execute(_TABLES))
+        expected, found = _expected_tables(), _tables(connection)
         triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
         for name, sql in expected.items():
             if found.get(name) != sql:
@@ -409,9 +407,17 @@ def _expected_tables() -> dict[str, str]:
         for statements in _MIGRATIONS:
             for statement in statements:
                 connection.execute(statement)
-        return dict(connection.execute(_TABLES))
+        return _tables(connection)
     finally:
         connection.close()
+
+
+def _tables(connection: sqlite3.Connection) -> dict[str, str]:
+    """How the tables were made."""
+    tables = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    )
+    return {name: " ".join(sql.split()) for name, sql in tables}
 
 
 def _check_file(path: Path, *, create: bool, read_only: bool) -> None:

@@ -159,7 +159,8 @@ class SqliteTranslationMemory(SyncMemory):
         Args:
             path: The file. Files beside it, whose names begin with its name, belong to it.
             create: Whether to make one if there is none.
-            read_only: Whether to leave all files as they are.
+            read_only: Whether to change nothing of it. Readers of a directory that they cannot
+                write to need not see what others change meanwhile.
             busy_timeout: Seconds that a change waits for one by another process.
 
         Raises:
@@ -453,7 +454,7 @@ class SqliteTranslationMemory(SyncMemory):
                 ):
                     if row != found:
                         raise self._damaged(f"the index does not have the entry {row[0]} as it is")
-                    if row[-1] is not None and not isinstance(json.loads(row[-1]), dict):
+                    if row[-1] is not None and not _is_object(row[-1]):
                         raise self._damaged(f"the metadata of the entry {row[0]} is no JSON object")
                 count += len(expected)
             if count != len(snapshot):
@@ -493,6 +494,13 @@ def _read(entry: TranslationMemoryEntry) -> Steps[_Addition]:
     if is_long(entry):
         return (yield lambda flag: _Addition(entry))  # type: ignore[no-any-return]
     return _Addition(entry)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def check_flag(flag: _engine.CancelFlag | None) -> None:
