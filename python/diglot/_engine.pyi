@@ -290,8 +290,8 @@ class Memory:
     def apply(self, seen: Snapshot, removed: Ids, first: int, batch: Batch) -> bool:
         """Removes entries and shows those of a prepared batch, in one step.
 
-        The id of an entry is `first` and its number in the batch added to that: it is a new one, or
-        that of an entry that is removed, whose place it takes.
+        The id of an entry is `first` and its number in the batch added to that: one that no entry
+        has then, be it new or that of an entry that is removed. It says the place in the order.
 
         Returns:
             False if the memory changed since `seen`, or the batch is not prepared: then nothing was
@@ -299,7 +299,7 @@ class Memory:
 
         Raises:
             UnknownEntryError: No entry has one of the ids to remove, or one is given twice.
-            InvalidValueError: An id was given to another entry before, or is too high.
+            InvalidValueError: An entry that is not removed has an id, or it is too high.
         """
 
     def reserve_ids(self, next_id: int) -> None:

@@ -11,22 +11,33 @@ free.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import count, islice
 from operator import itemgetter
 from os import PathLike
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from diglot import _engine
-from diglot._steps import LONG, SEARCH, SLAB, SLICE, Steps, iterator, run, run_async, take_turn
+from diglot._steps import (
+    LONG,
+    SEARCH,
+    SLAB,
+    SLICE,
+    Steps,
+    Work,
+    iterator,
+    on_thread,
+    run,
+    run_async,
+    take_turn,
+)
 from diglot.dual.jsonl import read_records, write_records
 from diglot.dual.policy import RecallPolicy
 from diglot.dual.recall import (
@@ -49,13 +60,12 @@ from diglot.dual.record import (
     check_str,
     check_text,
     detect_language,
-    english_entry,
+    english_row,
     later_than,
     record_from_entry,
     text_entry,
 )
 from diglot.errors import (
-    AbortedError,
     InvalidTypeError,
     InvalidValueError,
     UnknownEntryError,
@@ -72,11 +82,13 @@ from diglot.store import (
 )
 
 if TYPE_CHECKING:
+    from diglot._engine import _Row
     from diglot.kpi import KpiRecorder, Kpis
 
 __all__ = ["DualLanguageMemory", "SyncDualLanguageMemory"]
 
-_T = TypeVar("_T")
+# Long enough for what is in memory already.
+_EVER = 86_400.0
 
 # Records that are copied into a batch at a time.
 _CHUNK = 32
@@ -84,9 +96,9 @@ _CHUNK = 32
 # Characters of hits that are compared with a query on an event loop.
 _COMPARED = 1 << 16
 
-# A place is the number of a batch and, in the lower bits, a place within it. When the entry for the
-# English side of a record is made, nobody knows the number that its text will have, so the entry
-# says its place. The records of batch 0 came alone: their place is the number of their text.
+# A place is the number of a batch and, in the lower bits, a place within it: while records are on
+# their way in, nobody knows the numbers that they will have. The records of batch 0 came alone;
+# their place is their number.
 _BATCH = 40
 _WITHIN = (1 << _BATCH) - 1
 
@@ -95,19 +107,43 @@ _STRENGTH = itemgetter(0, 1)
 _CHANGEABLE = tuple(name for name in RECORD_FIELDS if name not in ("id", "updated_at"))
 
 
-@dataclass(slots=True)
-class _Batch:
-    """Records that came together.
+class _Counts:
+    """How many records there are: of a language, without or with a companion; of a namespace."""
+
+    __slots__ = ("kinds", "namespaces")
+
+    def __init__(self, *records: MemoryRecord) -> None:
+        self.kinds: Counter[tuple[str, bool]] = Counter()
+        self.namespaces: Counter[str] = Counter()
+        for record in records:
+            self.add(record)
+
+    def add(self, record: MemoryRecord) -> None:
+        self.kinds[_kind(record)] += 1
+        if record.namespace is not None:
+            self.namespaces[record.namespace] += 1
+
+
+class _Change(NamedTuple):
+    """What becomes of the records, in one step.
 
     Attributes:
-        first_text: The number of the first text; None until the batch is shown.
-        first_english: The number of the first one on the English side.
-        english: For each record, which one of the batch it is on the English side; -1 for none.
+        gone: Those that go, or give their numbers to others, by number.
+        first: What the numbers of the two batches are added to.
+        texts: The texts that come; prepared.
+        english: Their English sides, under the same numbers; prepared.
+        batch: Their batch, if they have one; otherwise they have no places yet.
+        places: Their places, in that case, by their ids.
+        counts: How many of what kinds come.
     """
 
-    first_text: int | None = None
-    first_english: int = 0
-    english: array[int] = field(default_factory=lambda: array("q"))
+    gone: dict[int, MemoryRecord]
+    first: int
+    texts: _engine.Batch
+    english: _engine.Batch
+    batch: int | None
+    places: dict[str, int]
+    counts: _Counts
 
 
 class _View(NamedTuple):
@@ -130,17 +166,11 @@ class Filters(NamedTuple):
         return check_options(*self, hits, min_score)
 
 
-class SyncDualLanguageMemory:
-    """A dual-language memory for synchronous code: scripts, notebooks, worker threads.
+class SyncRecords:
+    """What the memories of records have in common, for synchronous code.
 
-    All methods may be called from any thread at any time. A recall sees all changes whose calls
-    returned before it began, and none that are half done.
-
-    Args:
-        records: What it holds at first.
-        policy: How recalls decide that bring no policy of their own; the documented defaults if
-            None.
-        recorder: Where recalls are counted and timed; a `KpiRecorder` of its own if None.
+    Changes are made by `_make`. A memory that is kept elsewhere, too, has its own, and says in
+    `_news` what it has to read first.
     """
 
     __slots__ = (
@@ -150,12 +180,11 @@ class SyncDualLanguageMemory:
         "_changes",
         "_counts",
         "_english",
-        "_english_numbers",
-        "_in_namespace",
         "_lock",
         "_namespaces",
         "_places",
         "_stable",
+        "_taken",
         "_texts",
         "policy",
         "recorder",
@@ -167,13 +196,10 @@ class SyncDualLanguageMemory:
     recorder: KpiRecorder
     """Where recalls are counted and timed."""
 
-    def __init__(
-        self,
-        records: Iterable[MemoryRecord] = (),
-        *,
-        policy: RecallPolicy | None = None,
-        recorder: KpiRecorder | None = None,
-    ) -> None:
+    _at_once = True
+    """Whether a change of short texts takes no time worth a thread."""
+
+    def __init__(self, policy: RecallPolicy | None, recorder: KpiRecorder | None) -> None:
         if recorder is None:
             from diglot.kpi import HistogramRecorder
 
@@ -185,36 +211,48 @@ class SyncDualLanguageMemory:
         self._lock = Lock()
         # The place of each record by its id, also of those that are still on their way in.
         self._places: dict[str, int] = {}
-        self._batches = {0: _Batch(first_text=0)}
+        # The number of the first record of each batch; None while it is on its way in.
+        self._batches: dict[int, int | None] = {0: 0}
         self._batch_numbers = count(1)
-        # The numbers on the English side (None for none) of records that were added alone or
-        # updated, by the numbers of their texts; the batches know those of the others.
-        self._english_numbers: dict[int, int | None] = {}
-        # Records of each language, without and with a companion.
-        self._counts: Counter[tuple[str, bool]] = Counter()
-        # Records of each namespace, and the namespaces in order. The list is never changed but
-        # replaced, so that readers need not wait for writers.
-        self._in_namespace: Counter[str] = Counter()
+        # The ids of records on their way in that others took meanwhile.
+        self._taken: set[str] = set()
+        self._counts = _Counts()
+        # The namespaces in order. The list is never changed but replaced, so that readers need not
+        # wait for writers.
         self._namespaces: list[str] = []
         # See `_view`.
         self._stable: _View | None = None
         self._changes = 0
-        if records != ():
-            self.add_many(records)
+
+    def _news(self) -> Work | None:
+        """What has to be done before all changes can be seen that were made elsewhere; None if
+        there are none.
+        """
+        return None
+
+    def _catch_up(self) -> None:
+        if (work := self._news()) is not None:
+            work(None)
+
+    def _catch_up_in_steps(self) -> Steps[None]:
+        if (work := self._news()) is not None:
+            yield work
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} records>"
+        return f"<{type(self).__name__} of {len(self._texts)} records>"
 
     def __len__(self) -> int:
         """How many records it holds."""
+        self._catch_up()
         return len(self._texts)
 
     def __iter__(self) -> Iterator[MemoryRecord]:
         """The records in order of insertion, as they are when the iteration begins."""
-        return (record for records in self._slices() for record in records)
+        self._catch_up()
+        slices = self._slices(self._texts.snapshot())
+        return (record for records in slices for record in records)
 
-    def _slices(self) -> Iterator[list[MemoryRecord]]:
-        snapshot = self._texts.snapshot()
+    def _slices(self, snapshot: _engine.Snapshot) -> Iterator[list[MemoryRecord]]:
         start = 0
         while items := snapshot.entries(start, SLICE):
             yield [record_from_entry(entry) for _, entry in items]
@@ -244,47 +282,81 @@ class SyncDualLanguageMemory:
             self._changes += 1
             self._stable = None
 
-    def _change(self, change: Callable[[_engine.CancelFlag | None], _T], long: bool) -> Steps[_T]:
-        """Makes a change when it is this writer's turn: at once if that takes no time."""
-        if not long and self._lock.acquire(blocking=False):
+    def _change(
+        self, make: Callable[[int], _Change], signal: Signal | None, *, long: bool
+    ) -> Steps[None]:
+        """Makes a change when it is this writer's turn: at once if that takes no time.
+
+        Args:
+            make: Says what to change, as things are then; it is told the next number.
+            signal: Stops the change if it is set before.
+            long: Whether to leave it to a thread.
+        """
+        if self._at_once and not long and self._lock.acquire(blocking=False):
             try:
-                return change(None)
+                self._make(make, signal, None)
             finally:
                 self._lock.release()
+            return
 
-        def wait_and_change(flag: _engine.CancelFlag | None) -> _T:
+        def wait_and_make(flag: _engine.CancelFlag | None) -> None:
             with self._lock:
-                return change(flag)
+                self._make(make, signal, flag)
 
-        return (yield wait_and_change)  # type: ignore[no-any-return]
+        yield wait_and_make
 
-    def _number(self, place: int) -> int | None:
-        """The number of the text at a place; None while its batch is on its way in."""
-        first = self._batches[place >> _BATCH].first_text
-        return None if first is None else first + (place & _WITHIN)
+    def _make(
+        self,
+        make: Callable[[int], _Change],
+        signal: Signal | None,
+        flag: _engine.CancelFlag | None,
+    ) -> None:
+        """Makes a change, for whoever has the lock."""
+        check_signal(signal)
+        change = make(self._texts.snapshot().next_id)
+        if flag is not None:
+            flag.commit()
+        self._show(change)
 
-    def _shown_number(self, place: int) -> int:
-        """The number of the text at a place of which the English side can be seen."""
-        number = self._number(place)
-        assert number is not None
-        return number
+    def _show(self, change: _Change) -> None:
+        """Shows a change on both sides."""
+        with self._changing():
+            gone = change.gone
+            self._texts.apply(self._texts.snapshot(), _ids(gone), change.first, change.texts)
+            sided = [number for number, record in gone.items() if record.english is not None]
+            self._english.apply(self._english.snapshot(), _ids(sided), change.first, change.english)
+            for record in gone.values():
+                del self._places[record.id]
+                self._counts.kinds[_kind(record)] -= 1
+                if record.namespace is not None:
+                    self._leave(record.namespace)
+            if change.batch is not None:
+                self._batches[change.batch] = change.first
+            self._places.update(change.places)
+            self._counts.kinds.update(change.counts.kinds)
+            self._enter(change.counts.namespaces)
+
+    def _enter(self, namespaces: Counter[str]) -> None:
+        new = namespaces.keys() - self._counts.namespaces.keys()
+        self._counts.namespaces.update(namespaces)
+        if new:
+            self._namespaces = sorted([*self._namespaces, *new])
+
+    def _leave(self, namespace: str) -> None:
+        self._counts.namespaces[namespace] -= 1
+        if not self._counts.namespaces[namespace]:
+            del self._counts.namespaces[namespace]
+            place = bisect_left(self._namespaces, namespace)
+            self._namespaces = self._namespaces[:place] + self._namespaces[place + 1 :]
 
     def _number_of(self, id: str) -> int:
         if not isinstance(id, str):
             raise InvalidTypeError(f"id must be a str, not {type(id).__name__}", field="id")
         place = self._places.get(id)
-        number = None if place is None else self._number(place)
-        if number is None:
+        first = None if place is None else self._batches[place >> _BATCH]
+        if place is None or first is None:
             raise _unknown(id)
-        return number
-
-    def _english_number(self, id: str, number: int) -> int | None:
-        if number in self._english_numbers:
-            return self._english_numbers[number]
-        place = self._places[id]
-        batch = self._batches[place >> _BATCH]
-        within = batch.english[place & _WITHIN]
-        return None if within < 0 else batch.first_english + within
+        return first + (place & _WITHIN)
 
     def get(self, id: str) -> MemoryRecord:
         """The record with this id.
@@ -293,9 +365,13 @@ class SyncDualLanguageMemory:
             InvalidTypeError: It is no `str`.
             UnknownRecordError: No record has it.
         """
+        self._catch_up()
+        return self._get(id)[1]
+
+    def _get(self, id: str) -> tuple[int, MemoryRecord]:
         number = self._number_of(id)
         try:
-            return record_from_entry(self._texts.snapshot().get(number))
+            return number, record_from_entry(self._texts.snapshot().get(number))
         except UnknownEntryError:
             # It was removed just now.
             raise _unknown(id) from None
@@ -318,23 +394,16 @@ class SyncDualLanguageMemory:
         check_signal(signal)
         check_record(record)
 
-        def change(flag: _engine.CancelFlag | None) -> MemoryRecord:
+        texts, english = _sides(record)
+
+        def make(number: int) -> _Change:
             if record.id in self._places:
                 raise _duplicate(record.id)
-            with self._changing():
-                number = self._texts.add(text_entry(record), flag)
-                entry = english_entry(record, number)
-                try:
-                    english = None if entry is None else self._english.add(entry)
-                except BaseException:
-                    self._texts.remove(number)
-                    raise
-                self._english_numbers[number] = english
-                self._places[record.id] = number
-                self._count(record, 1)
-            return record
+            places, counts = {record.id: number}, _Counts(record)
+            return _Change({}, number, texts, english, None, places, counts)
 
-        return (yield from self._change(change, _is_long(record)))
+        yield from self._change(make, signal, long=_is_long(record))
+        return record
 
     def add_many(self, records: Iterable[MemoryRecord], *, signal: Signal | None = None) -> int:
         """Adds all records or, after an error, none. The iterable is read as a stream.
@@ -354,37 +423,32 @@ class SyncDualLanguageMemory:
     def _add_many(self, records: Iterable[MemoryRecord], signal: Signal | None) -> Steps[int]:
         check_signal(signal)
         items = iterator("records", records)
-        number = next(self._batch_numbers)
-        batch = self._batches[number] = _Batch()
-        counts: Counter[tuple[str, bool]] = Counter()
-        in_namespace: Counter[str] = Counter()
+        batch = next(self._batch_numbers)
+        self._batches[batch] = None
+        counts = _Counts()
         texts, english = _engine.Batch(), _engine.Batch()
         ids: list[str] = []
         try:
             until = perf_counter() + SLICE
             while chunk := list(islice(items, _CHUNK)):
                 text_entries: list[TranslationMemoryEntry] = []
-                english_entries: list[TranslationMemoryEntry] = []
+                english_rows: list[_Row] = []
                 for record in chunk:
                     check_record(record, len(ids))
-                    place = number << _BATCH | len(ids)
+                    place = batch << _BATCH | len(ids)
                     if self._places.setdefault(record.id, place) != place:
                         raise _duplicate(record.id, len(ids))
-                    ids.append(record.id)
                     text_entries.append(text_entry(record))
-                    entry = english_entry(record, place)
-                    if entry is None:
-                        batch.english.append(-1)
-                    else:
-                        batch.english.append(len(english) + len(english_entries))
-                        english_entries.append(entry)
-                    counts[_counted(record)] += 1
-                    if record.namespace is not None:
-                        in_namespace[record.namespace] += 1
-                for part, entries in ((texts, text_entries), (english, english_entries)):
-                    copies = iter(entries)
-                    while not part.extend(copies, SLICE):
-                        yield partial(_absorb, part, signal)
+                    if record.english is not None:
+                        english_rows.append(english_row(record, len(ids)))
+                    ids.append(record.id)
+                    counts.add(record)
+                entries, rows = iter(text_entries), iter(english_rows)
+                while not texts.extend(entries, SLICE):
+                    yield partial(_absorb, texts, signal)
+                while not english.extend_rows(rows, SLICE):
+                    yield partial(_absorb, english, signal)
+                for part in (texts, english):
                     if part.waiting >= SLAB:
                         yield partial(_absorb, part, signal)
                 if perf_counter() >= until:
@@ -395,28 +459,21 @@ class SyncDualLanguageMemory:
                 yield partial(_absorb, part, signal)
                 yield partial(_prepare, part, signal)
 
-            while not self._lock.acquire(blocking=False):
-                yield self._wait
-            try:
-                check_signal(signal)
-                with self._changing():
-                    batch.first_english, _ = self._english.publish(english)
-                    batch.first_text, _ = self._texts.publish(texts)
-                    self._counts.update(counts)
-                    self._enter(in_namespace)
-            finally:
-                self._lock.release()
+            def make(first: int) -> _Change:
+                for position, id in enumerate(ids if self._taken else ()):
+                    if id in self._taken:
+                        raise _duplicate(id, position)
+                return _Change({}, first, texts, english, batch, {}, counts)
+
+            yield from self._change(make, signal, long=False)
         except BaseException:
-            for id in ids:
-                del self._places[id]
-            del self._batches[number]
+            for position, id in enumerate(ids):
+                if self._places.get(id) == batch << _BATCH | position:
+                    del self._places[id]
+                self._taken.discard(id)
+            del self._batches[batch]
             raise
         return len(ids)
-
-    def _wait(self, flag: _engine.CancelFlag | None) -> None:
-        """Waits until no writer has its turn."""
-        with self._lock:
-            pass
 
     def update(self, id: str, *, signal: Signal | None = None, **changes: Any) -> MemoryRecord:
         """Changes some fields of a record; `updated_at` moves. A recall sees all of it or nothing.
@@ -454,36 +511,22 @@ class SyncDualLanguageMemory:
                     field=name,
                 )
 
-        def change(flag: _engine.CancelFlag | None) -> MemoryRecord:
-            old = self.get(id)
-            new = _changed(old, changes)
-            number = self._number_of(id)
-            old_english = self._english_number(id, number)
-            entry = english_entry(new, number)
-            with self._changing():
-                self._texts.replace(number, text_entry(new), flag)
-                try:
-                    if entry is None:
-                        new_english = None
-                        if old_english is not None:
-                            self._english.remove(old_english)
-                    elif old_english is None:
-                        new_english = self._english.add(entry)
-                    else:
-                        new_english = old_english
-                        self._english.replace(old_english, entry)
-                except BaseException:
-                    self._texts.replace(number, text_entry(old))
-                    raise
-                self._english_numbers[number] = new_english
-                self._count(old, -1)
-                self._count(new, 1)
-            return new
+        yield from self._catch_up_in_steps()
+        new: MemoryRecord | None = None
 
-        old = self.get(id)
+        def make(_: int) -> _Change:
+            nonlocal new
+            number, old = self._get(id)
+            new = _changed(old, changes)
+            places, counts = {id: number}, _Counts(new)
+            return _Change({number: old}, number, *_sides(new), None, places, counts)
+
+        _, old = self._get(id)
         texts = (old.text, old.text_en, changes.get("text"), changes.get("text_en"))
         long = any(isinstance(text, str) and len(text) > LONG for text in texts)
-        return (yield from self._change(change, long))
+        yield from self._change(make, signal, long=long)
+        assert new is not None
+        return new
 
     def remove(self, id: str, *, signal: Signal | None = None) -> None:
         """Removes a record.
@@ -498,44 +541,11 @@ class SyncDualLanguageMemory:
     def _remove(self, id: str, signal: Signal | None) -> Steps[None]:
         check_signal(signal)
 
-        def change(flag: _engine.CancelFlag | None) -> None:
-            if flag is not None and flag.is_set():
-                raise AbortedError("the operation was aborted: its task was cancelled")
-            record = self.get(id)
-            number = self._number_of(id)
-            english = self._english_number(id, number)
-            with self._changing():
-                self._texts.remove(number)
-                if english is not None:
-                    self._english.remove(english)
-                self._english_numbers.pop(number, None)
-                del self._places[id]
-                self._count(record, -1)
+        def make(_: int) -> _Change:
+            number, old = self._get(id)
+            return _Change({number: old}, number, *_sides(None), None, {}, _Counts())
 
-        return self._change(change, long=False)
-
-    def _count(self, record: MemoryRecord, by: int) -> None:
-        self._counts[_counted(record)] += by
-        namespace = record.namespace
-        if namespace is None:
-            return
-        if by > 0:
-            self._enter(Counter([namespace]))
-        else:
-            self._leave(namespace)
-
-    def _enter(self, in_namespace: Counter[str]) -> None:
-        new = in_namespace.keys() - self._in_namespace.keys()
-        self._in_namespace.update(in_namespace)
-        if new:
-            self._namespaces = sorted([*self._namespaces, *new])
-
-    def _leave(self, namespace: str) -> None:
-        self._in_namespace[namespace] -= 1
-        if not self._in_namespace[namespace]:
-            del self._in_namespace[namespace]
-            place = bisect_left(self._namespaces, namespace)
-            self._namespaces = self._namespaces[:place] + self._namespaces[place + 1 :]
+        return self._change(make, signal, long=False)
 
     def search(
         self,
@@ -584,6 +594,7 @@ class SyncDualLanguageMemory:
         check_integer("limit", limit, least=1)
         options = filters.options(limit, min_score)
         check_signal(signal)
+        yield from self._catch_up_in_steps()
         found = yield from _find(self._texts.snapshot(), query, options, signal, on_loop)
         hits: list[MemoryHit] = []
         for start in range(0, found.count(0), _CHUNK):
@@ -656,7 +667,8 @@ class SyncDualLanguageMemory:
         english = query_en
         if english is None and query_lang in ("en", "mixed"):
             english = query
-        look = _Look(self, self._view(), policy, filters, signal, on_loop)
+        yield from self._catch_up_in_steps()
+        look = _Look(self._view(), policy, filters, signal, on_loop)
 
         yield from look.run("primary", query, "query", limit)
         reason: FallbackReason | None = None
@@ -710,9 +722,12 @@ class SyncDualLanguageMemory:
 
     def kpis(self) -> Kpis:
         """What is in the memory, and what the recorder knows of its recalls."""
-        with self._lock:
-            counts = dict(self._counts)
-        return self.recorder.kpis(counts)
+        self._catch_up()
+        return self._kpis()
+
+    def _kpis(self) -> Kpis:
+        # A copy is made in one step, so that no writer has to be waited for.
+        return self.recorder.kpis(dict(self._counts.kinds))
 
     def namespaces(self, prefix: str = "") -> list[str]:
         """The namespaces that records have and that begin with `prefix`, in order.
@@ -721,10 +736,48 @@ class SyncDualLanguageMemory:
             InvalidTypeError: It is no `str`.
         """
         check_str("prefix", prefix)
+        self._catch_up()
         names = self._namespaces
         start = bisect_left(names, prefix)
         stop = bisect_right(names, prefix, lo=start, key=lambda name: name[: len(prefix)])
         return names[start:stop]
+
+    def to_jsonl(self, path: str | PathLike[str]) -> int:
+        """Writes the records to a JSON Lines file that `from_jsonl` reads, in order of insertion. A
+        file that is there is replaced when all is written. Returns how many records it has.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        self._catch_up()
+        return run(write_records(path, self._slices(self._texts.snapshot())))
+
+
+class SyncDualLanguageMemory(SyncRecords):
+    """A dual-language memory for synchronous code: scripts, notebooks, worker threads.
+
+    All methods may be called from any thread at any time. A recall sees all changes whose calls
+    returned before it began, and none that are half done.
+
+    Args:
+        records: What it holds at first.
+        policy: How recalls decide that bring no policy of their own; the documented defaults if
+            None.
+        recorder: Where recalls are counted and timed; a `KpiRecorder` of its own if None.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        records: Iterable[MemoryRecord] = (),
+        *,
+        policy: RecallPolicy | None = None,
+        recorder: KpiRecorder | None = None,
+    ) -> None:
+        super().__init__(policy, recorder)
+        if records != ():
+            self.add_many(records)
 
     @classmethod
     def from_jsonl(
@@ -753,29 +806,18 @@ class SyncDualLanguageMemory:
         with read_records(path) as records:
             return (yield from self._add_many(records, signal))
 
-    def to_jsonl(self, path: str | PathLike[str]) -> int:
-        """Writes the records to a JSON Lines file that `from_jsonl` reads, in order of insertion. A
-        file that is there is replaced when all is written. Returns how many records it has.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
-        return run(write_records(path, self._slices()))
-
 
 class _Look:
     """The passes of one recall."""
 
     def __init__(
         self,
-        memory: SyncDualLanguageMemory,
         view: _View,
         policy: RecallPolicy,
         filters: Filters,
         signal: Signal | None,
         on_loop: bool,
     ) -> None:
-        self.memory = memory
         self.view = view
         self.policy = policy
         self.filters = filters
@@ -816,10 +858,9 @@ class _Look:
         ranked: list[tuple[float, int, TranslationMemoryHit, float, MatchKind]] = []
         share = policy.coverage_weight
         for hit, (coverage, phrase, exact) in zip(hits, coverages, strict=True):
-            number = hit.id if primary else self.memory._shown_number(int(hit.entry.target))
             strength = share * coverage + (1 - share) * hit.score
             kind: MatchKind = "exact" if exact else "keyword" if phrase else "similar"
-            ranked.append((-strength, number, hit, coverage, kind))
+            ranked.append((-strength, hit.id, hit, coverage, kind))
         ranked.sort(key=_STRENGTH)
         if broad:
             before = name.removeprefix("broad-")
@@ -877,6 +918,25 @@ def _prepare(part: _engine.Batch, signal: Signal | None, flag: _engine.CancelFla
     part.prepare(flag, signal)
 
 
+def _ids(numbers: Iterable[int]) -> _engine.Ids:
+    ids = _engine.Ids()
+    ids.extend(iter(numbers), _EVER)
+    return ids
+
+
+def _sides(record: MemoryRecord | None) -> tuple[_engine.Batch, _engine.Batch]:
+    """A record's text and its English side, prepared, under the number 0; nothing for None."""
+    texts, english = _engine.Batch(), _engine.Batch()
+    if record is not None:
+        texts.push(text_entry(record))
+        if record.english is not None:
+            english.extend_rows(iter([english_row(record, 0)]), _EVER)
+            english.absorb()
+    texts.prepare()
+    english.prepare()
+    return texts, english
+
+
 def _changed(old: MemoryRecord, changes: dict[str, Any]) -> MemoryRecord:
     """The record with changes, and what follows from them."""
     values = dict(changes)
@@ -888,7 +948,7 @@ def _changed(old: MemoryRecord, changes: dict[str, Any]) -> MemoryRecord:
     return replace(old, **values, updated_at=later_than(old.updated_at))
 
 
-def _counted(record: MemoryRecord) -> tuple[str, bool]:
+def _kind(record: MemoryRecord) -> tuple[str, bool]:
     return record.lang, record.text_en is not None
 
 
@@ -950,62 +1010,37 @@ def check_filters(
     return Filters(lang, translation_status, category, namespace)
 
 
-class DualLanguageMemory:
-    """A dual-language memory in this process, for asynchronous code.
+_Sync = TypeVar("_Sync", bound=SyncRecords)
 
-    It is a `DualLanguageStore`, and has the methods of `SyncDualLanguageMemory` with the same
-    arguments, results and errors. None of them keeps the event loop from other tasks for more than
-    about a millisecond, whatever the size of the memory, the batch or the result. The same memory
-    may be used from other threads and event loops at the same time.
 
-    Args:
-        records: What it holds at first. They are added before the constructor returns; in a running
-            event loop, make the memory empty and await `add_many`.
-        policy: How recalls decide that bring no policy of their own; the documented defaults if
-            None.
-        recorder: Where recalls are counted and timed; a `HistogramRecorder` of its own if None.
-    """
+class AsyncRecords(Generic[_Sync]):
+    """What the memories of records have in common, for asynchronous code."""
 
     __slots__ = ("__weakref__", "sync")
 
-    sync: SyncDualLanguageMemory
+    sync: _Sync
     """The same memory for synchronous code."""
 
-    def __init__(
-        self,
-        records: Iterable[MemoryRecord] = (),
-        *,
-        policy: RecallPolicy | None = None,
-        recorder: KpiRecorder | None = None,
-    ) -> None:
-        self.sync = SyncDualLanguageMemory(records, policy=policy, recorder=recorder)
+    def __init__(self, sync: _Sync) -> None:
+        self.sync = sync
 
-    @classmethod
-    async def from_jsonl(
-        cls,
-        path: str | PathLike[str],
-        *,
-        policy: RecallPolicy | None = None,
-        recorder: KpiRecorder | None = None,
-        signal: Signal | None = None,
-    ) -> DualLanguageMemory:
-        """As `SyncDualLanguageMemory.from_jsonl`."""
-        memory = cls(policy=policy, recorder=recorder)
-        await run_async(memory.sync._add_jsonl(path, signal))
-        return memory
+    async def _catch_up(self) -> None:
+        if (work := self.sync._news()) is not None:
+            await on_thread(work)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} records>"
 
     def __len__(self) -> int:
         """How many records it holds."""
-        return len(self.sync)
+        return len(self.sync._texts)
 
     async def __aiter__(self) -> AsyncIterator[MemoryRecord]:
         """The records in order of insertion, as they are when the iteration begins."""
         from asyncio import sleep
 
-        for records in self.sync._slices():
+        await self._catch_up()
+        for records in self.sync._slices(self.sync._texts.snapshot()):
             for record in records:
                 yield record
             await sleep(0)
@@ -1013,7 +1048,8 @@ class DualLanguageMemory:
     async def get(self, id: str) -> MemoryRecord:
         """As `SyncDualLanguageMemory.get`."""
         await take_turn()
-        return self.sync.get(id)
+        await self._catch_up()
+        return self.sync._get(id)[1]
 
     async def add(self, record: MemoryRecord, *, signal: Signal | None = None) -> MemoryRecord:
         """As `SyncDualLanguageMemory.add`."""
@@ -1075,17 +1111,63 @@ class DualLanguageMemory:
     async def report_mismatch(self, id: str, note: str = "") -> None:
         """As `SyncDualLanguageMemory.report_mismatch`."""
         await take_turn()
+        await self._catch_up()
         self.sync.report_mismatch(id, note)
 
     def kpis(self) -> Kpis:
         """As `SyncDualLanguageMemory.kpis`."""
-        return self.sync.kpis()
+        return self.sync._kpis()
 
     async def namespaces(self, prefix: str = "") -> list[str]:
         """As `SyncDualLanguageMemory.namespaces`."""
         await take_turn()
+        await self._catch_up()
         return self.sync.namespaces(prefix)
 
     async def to_jsonl(self, path: str | PathLike[str]) -> int:
         """As `SyncDualLanguageMemory.to_jsonl`."""
-        return await run_async(write_records(path, self.sync._slices()))
+        await self._catch_up()
+        snapshot = self.sync._texts.snapshot()
+        return await run_async(write_records(path, self.sync._slices(snapshot)))
+
+
+class DualLanguageMemory(AsyncRecords[SyncDualLanguageMemory]):
+    """A dual-language memory in this process, for asynchronous code.
+
+    It is a `DualLanguageStore`, and has the methods of `SyncDualLanguageMemory` with the same
+    arguments, results and errors. None of them keeps the event loop from other tasks for more than
+    about a millisecond, whatever the size of the memory, the batch or the result. The same memory
+    may be used from other threads and event loops at the same time.
+
+    Args:
+        records: What it holds at first. They are added before the constructor returns; in a running
+            event loop, make the memory empty and await `add_many`.
+        policy: How recalls decide that bring no policy of their own; the documented defaults if
+            None.
+        recorder: Where recalls are counted and timed; a `HistogramRecorder` of its own if None.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        records: Iterable[MemoryRecord] = (),
+        *,
+        policy: RecallPolicy | None = None,
+        recorder: KpiRecorder | None = None,
+    ) -> None:
+        super().__init__(SyncDualLanguageMemory(records, policy=policy, recorder=recorder))
+
+    @classmethod
+    async def from_jsonl(
+        cls,
+        path: str | PathLike[str],
+        *,
+        policy: RecallPolicy | None = None,
+        recorder: KpiRecorder | None = None,
+        signal: Signal | None = None,
+    ) -> DualLanguageMemory:
+        """As `SyncDualLanguageMemory.from_jsonl`."""
+        memory = cls(policy=policy, recorder=recorder)
+        await run_async(memory.sync._add_jsonl(path, signal))
+        return memory

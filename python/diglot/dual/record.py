@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, fields
 from datetime import datetime, timedelta, timezone
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from diglot.errors import InvalidTypeError, InvalidValueError
 from diglot.model import TranslationMemoryEntry, name_table, snake_case_keys
 from diglot.store import WHITE_SPACE, check_score
+
+if TYPE_CHECKING:
+    from diglot._engine import _Row
 
 __all__ = ["MemoryRecord", "TranslationSource", "TranslationStatus", "detect_language"]
 
@@ -307,19 +310,16 @@ def text_entry(record: MemoryRecord) -> TranslationMemoryEntry:
     )
 
 
-def english_entry(record: MemoryRecord, place: int) -> TranslationMemoryEntry | None:
-    """The entry for a record's English side, if it has one.
-
-    Args:
-        record: The record.
-        place: Where its text is, for the memory to know.
+def english_row(record: MemoryRecord, number: int) -> _Row:
+    """The entry for the English side of a record that has one, under the number of its text, as a
+    row of a database.
     """
-    english = record.english
-    if english is None:
-        return None
-    return TranslationMemoryEntry(
-        english,
-        str(place),
+    assert record.english is not None
+    return (
+        number,
+        record.english,
+        # Not looked at, but every entry has a target.
+        "-",
         record.lang,
         record.translation_status,
         record.category,
@@ -327,6 +327,7 @@ def english_entry(record: MemoryRecord, place: int) -> TranslationMemoryEntry | 
         None,
         None,
         record.translation_source,
+        None,
     )
 
 

@@ -636,15 +636,15 @@ impl Memory {
     }
 
     /// Removes some entries and makes those of a batch visible, in one step. The ids of those added are `first` and
-    /// their numbers in the batch added to that. An id is new, or that of an entry that is removed: what is added under
-    /// it takes that one's place in the order.
+    /// their numbers in the batch added to that. An id is one that no entry has then, be it new or that of an entry that
+    /// is removed; it says the place in the order.
     ///
     /// Nothing is done, and `false` returned, if the memory is not as it was `seen` any more: what was added, replaced
     /// or removed since may be at odds with what was made of it.
     ///
     /// # Errors
     /// [`Error::UnknownEntry`] for the first id to remove that is not there, or is given twice; [`Error::IdTaken`] for
-    /// the first to add that was given to an entry before and is not removed, or exceeds [`MOST_ID`].
+    /// the first to add that an entry has that is not removed, or that exceeds [`MOST_ID`].
     pub fn apply(
         &self,
         seen: &Snapshot,
@@ -663,7 +663,7 @@ impl Memory {
         let mut sorted = sorted.into_iter().peekable();
         for id in added.numbers().map(|number| first + number).take_while(|id| *id < now.next_id) {
             while sorted.next_if(|removed| *removed < id).is_some() {}
-            if sorted.next() != Some(id) {
+            if sorted.next_if_eq(&id).is_none() && now.find(id).is_some() {
                 return Err(Error::IdTaken { id, least: now.next_id });
             }
         }

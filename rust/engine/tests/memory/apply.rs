@@ -47,7 +47,7 @@ fn a_memory_that_changed_since_it_was_seen_stays_as_it_is() {
 }
 
 #[test]
-fn ids_are_new_or_of_entries_that_are_removed() {
+fn ids_are_those_that_no_entry_has() {
     let memory = Memory::new();
     memory.publish(numbered(&[0, 3, 4, 8])).unwrap();
     memory.remove(&[4]).unwrap();
@@ -55,8 +55,8 @@ fn ids_are_new_or_of_entries_that_are_removed() {
         memory.apply(&memory.snapshot(), removed, first, numbered(numbers))
     };
     let taken = |id| Err(Error::IdTaken { id, least: 9 });
-    // In a gap, still there, removed before, and not among those removed now.
-    for (removed, id) in [(&[][..], 1), (&[], 3), (&[], 4), (&[0, 8], 3), (&[3], 8), (&[3], 0)] {
+    // Still there, and not among those removed now.
+    for (removed, id) in [(&[][..], 3), (&[0, 8], 3), (&[3], 8), (&[3], 0)] {
         assert_eq!(apply(removed, 0, &[id]), taken(id));
         assert_eq!(apply(removed, 0, &[id, 100]), taken(id));
     }
@@ -68,6 +68,9 @@ fn ids_are_new_or_of_entries_that_are_removed() {
     assert_eq!((ids(&memory), memory.len(), memory.snapshot().next_id()), (vec![0, 8, 9, 12], 4, 13));
     assert_eq!(apply(&[], 99, &[]), Ok(true));
     assert_eq!(memory.snapshot().next_id(), 13);
+    // In a gap, removed before, and new.
+    assert_eq!(apply(&[], 0, &[1, 4, 20]), Ok(true));
+    assert_eq!((ids(&memory), memory.snapshot().next_id()), (vec![0, 1, 4, 8, 9, 12, 20], 21));
     memory.internal_validate();
 }
 
