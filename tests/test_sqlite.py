@@ -27,8 +27,8 @@ from hypothesis.stateful import (
 )
 
 import diglot.stores._database
+import diglot.stores._durable
 import diglot.stores._snapshots
-import diglot.stores.sqlite
 from diglot import (
     InvalidTypeError,
     InvalidValueError,
@@ -210,7 +210,7 @@ TestStores.settings = settings(
 
 
 def test_one_that_is_far_behind_reads_everything_again(path, monkeypatch, caplog):
-    monkeypatch.setattr(diglot.stores.sqlite, "_CHANGES_KEPT", 0)
+    monkeypatch.setattr(diglot.stores._durable, "_CHANGES_KEPT", 0)
     with SqliteTranslationMemory.open(path) as memory, SqliteTranslationMemory.open(path) as behind:
         memory.add_many(entries(1500))
         assert len(behind) == 1500

@@ -107,7 +107,7 @@ _STRENGTH = itemgetter(0, 1)
 _CHANGEABLE = tuple(name for name in RECORD_FIELDS if name not in ("id", "updated_at"))
 
 
-class _Counts:
+class RecordsCount:
     """How many records there are: of a language, without or with a companion; of a namespace."""
 
     __slots__ = ("kinds", "namespaces")
@@ -124,7 +124,7 @@ class _Counts:
             self.namespaces[record.namespace] += 1
 
 
-class _Change(NamedTuple):
+class RecordsChange(NamedTuple):
     """What becomes of the records, in one step.
 
     Attributes:
@@ -143,7 +143,7 @@ class _Change(NamedTuple):
     english: _engine.Batch
     batch: int | None
     places: dict[str, int]
-    counts: _Counts
+    counts: RecordsCount
 
 
 class _View(NamedTuple):
@@ -216,7 +216,7 @@ class SyncRecords:
         self._batch_numbers = count(1)
         # The ids of records on their way in that others took meanwhile.
         self._taken: set[str] = set()
-        self._counts = _Counts()
+        self._counts = RecordsCount()
         # The namespaces in order. The list is never changed but replaced, so that readers need not
         # wait for writers.
         self._namespaces: list[str] = []
@@ -283,7 +283,7 @@ class SyncRecords:
             self._stable = None
 
     def _change(
-        self, make: Callable[[int], _Change], signal: Signal | None, *, long: bool
+        self, make: Callable[[int], RecordsChange], signal: Signal | None, *, long: bool
     ) -> Steps[None]:
         """Makes a change when it is this writer's turn: at once if that takes no time.
 
@@ -307,7 +307,7 @@ class SyncRecords:
 
     def _make(
         self,
-        make: Callable[[int], _Change],
+        make: Callable[[int], RecordsChange],
         signal: Signal | None,
         flag: _engine.CancelFlag | None,
     ) -> None:
@@ -318,7 +318,7 @@ class SyncRecords:
             flag.commit()
         self._show(change)
 
-    def _show(self, change: _Change) -> None:
+    def _show(self, change: RecordsChange) -> None:
         """Shows a change on both sides."""
         with self._changing():
             gone = change.gone
@@ -332,6 +332,10 @@ class SyncRecords:
                     self._leave(record.namespace)
             if change.batch is not None:
                 self._batches[change.batch] = change.first
+            for id in change.places:
+                place = self._places.get(id)
+                if place is not None and self._batches[place >> _BATCH] is None:
+                    self._taken.add(id)
             self._places.update(change.places)
             self._counts.kinds.update(change.counts.kinds)
             self._enter(change.counts.namespaces)
@@ -396,11 +400,11 @@ class SyncRecords:
 
         texts, english = _sides(record)
 
-        def make(number: int) -> _Change:
+        def make(number: int) -> RecordsChange:
             if record.id in self._places:
                 raise _duplicate(record.id)
-            places, counts = {record.id: number}, _Counts(record)
-            return _Change({}, number, texts, english, None, places, counts)
+            places, counts = {record.id: number}, RecordsCount(record)
+            return RecordsChange({}, number, texts, english, None, places, counts)
 
         yield from self._change(make, signal, long=_is_long(record))
         return record
@@ -425,7 +429,7 @@ class SyncRecords:
         items = iterator("records", records)
         batch = next(self._batch_numbers)
         self._batches[batch] = None
-        counts = _Counts()
+        counts = RecordsCount()
         texts, english = _engine.Batch(), _engine.Batch()
         ids: list[str] = []
         try:
@@ -459,11 +463,11 @@ class SyncRecords:
                 yield partial(_absorb, part, signal)
                 yield partial(_prepare, part, signal)
 
-            def make(first: int) -> _Change:
+            def make(first: int) -> RecordsChange:
                 for position, id in enumerate(ids if self._taken else ()):
                     if id in self._taken:
                         raise _duplicate(id, position)
-                return _Change({}, first, texts, english, batch, {}, counts)
+                return RecordsChange({}, first, texts, english, batch, {}, counts)
 
             yield from self._change(make, signal, long=False)
         except BaseException:
@@ -514,12 +518,12 @@ class SyncRecords:
         yield from self._catch_up_in_steps()
         new: MemoryRecord | None = None
 
-        def make(_: int) -> _Change:
+        def make(_: int) -> RecordsChange:
             nonlocal new
             number, old = self._get(id)
             new = _changed(old, changes)
-            places, counts = {id: number}, _Counts(new)
-            return _Change({number: old}, number, *_sides(new), None, places, counts)
+            places, counts = {id: number}, RecordsCount(new)
+            return RecordsChange({number: old}, number, *_sides(new), None, places, counts)
 
         _, old = self._get(id)
         texts = (old.text, old.text_en, changes.get("text"), changes.get("text_en"))
@@ -541,9 +545,9 @@ class SyncRecords:
     def _remove(self, id: str, signal: Signal | None) -> Steps[None]:
         check_signal(signal)
 
-        def make(_: int) -> _Change:
+        def make(_: int) -> RecordsChange:
             number, old = self._get(id)
-            return _Change({number: old}, number, *_sides(None), None, {}, _Counts())
+            return RecordsChange({number: old}, number, *_sides(None), None, {}, RecordsCount())
 
         return self._change(make, signal, long=False)
 

@@ -353,3 +353,34 @@ def record_from_entry(entry: TranslationMemoryEntry) -> MemoryRecord:
     _set["namespace"](record, entry.namespace)
     _set["metadata"](record, entry.metadata)
     return record
+
+
+def record_from_row(row: _Row) -> MemoryRecord:
+    """The record that a row of a database holds.
+
+    Raises:
+        InvalidTypeError: A value has a wrong type.
+        InvalidValueError: A value is not allowed.
+    """
+    number, text, more, lang, status, category, namespace, id, created_at, text_en, metadata = row
+    try:
+        source, updated_at, importance, embedding_version = json.loads(more)
+        if None in (id, lang, source, status, created_at, updated_at):
+            raise TypeError("a field that all records have is missing")
+        return MemoryRecord(
+            text,
+            id=id,  # type: ignore[arg-type]
+            text_en=text_en,
+            lang=lang,  # type: ignore[arg-type]
+            translation_source=source,
+            translation_status=status,  # type: ignore[arg-type]
+            created_at=created_at,  # type: ignore[arg-type]
+            updated_at=updated_at,
+            category=category,
+            importance=importance,
+            embedding_version=embedding_version,
+            namespace=namespace,
+            metadata=None if metadata is None else json.loads(metadata),
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidValueError(f"the entry with the id {number} is no record: {error}") from error

@@ -29,7 +29,7 @@ from diglot.errors import (
 if TYPE_CHECKING:
     from diglot._engine import _Row
 
-__all__ = ["Database", "State"]
+__all__ = ["Arguments", "Database", "State"]
 
 # "digl". SQLite's header has it, so that `file` and others can tell what a database is.
 _APPLICATION = 0x6469676C
@@ -83,6 +83,22 @@ _MIGRATIONS: list[tuple[str, ...]] = [
 _MOST_LOG = 64 << 20
 
 
+class Arguments(NamedTuple):
+    """What a database is opened with.
+
+    Attributes:
+        path: The file.
+        create: Whether to make one if there is none.
+        read_only: Whether to leave it as it is.
+        busy_timeout: Seconds to wait for other processes.
+    """
+
+    path: Path
+    create: bool
+    read_only: bool
+    busy_timeout: float
+
+
 class State(NamedTuple):
     """Where a database is.
 
@@ -103,16 +119,13 @@ class Database:
     It is not for several threads at once; each of the connections may be used by one at a time.
 
     Args:
-        path: Where it is.
         kind: What it holds: a database of another kind is refused, a new one gets this one.
-        create: Whether to make one if there is none.
-        read_only: Whether to leave it as it is.
-        busy_timeout: Seconds to wait for other processes.
+        arguments: Where it is, and how it is opened.
     """
 
-    def __init__(
-        self, path: Path, kind: str, *, create: bool, read_only: bool, busy_timeout: float
-    ) -> None:
+    def __init__(self, kind: str, arguments: Arguments) -> None:
+        path, create, read_only, busy_timeout = arguments
+        create = create and not read_only
         self.path = path
         self.read_only = read_only
         self._busy_timeout = busy_timeout

@@ -15,11 +15,13 @@ from threading import Condition, Lock
 from typing import TYPE_CHECKING, Protocol
 
 from diglot.errors import (
+    AbortedError,
     InvalidTypeError,
     InvalidValueError,
     StoreDamagedError,
     StoreError,
 )
+from diglot.store import Signal, check_signal
 from diglot.stores._database import Database, State
 
 if TYPE_CHECKING:
@@ -29,12 +31,15 @@ if TYPE_CHECKING:
     from diglot._engine import _Row
     from diglot._steps import Work
 
-__all__ = ["Index", "Keeper"]
+__all__ = ["Index", "Keeper", "check_flag"]
 
 _log = logging.getLogger("diglot")
 
 # Seconds that a reader waits for another thread to read in what other processes wrote.
 _PATIENCE = 0.1
+
+# Rows that are made and written at a time.
+_ROWS = 1000
 
 _MOST_ID = 2**63 - 1
 
@@ -215,6 +220,38 @@ class Keeper:
                     self._arrived.notify_all()
         return before
 
+    def record(
+        self,
+        before: State,
+        gone: _engine.Ids,
+        first: int,
+        batch: _engine.Batch,
+        signal: Signal | None,
+        flag: _engine.CancelFlag | None,
+    ) -> State:
+        """Writes a change to the database; for `write`. Returns the state after it.
+
+        Args:
+            before: The state before.
+            gone: The entries that go, or give their ids to others.
+            first: What the numbers of the batch are added to for ids.
+            batch: The entries that come.
+            signal: Stops it when it is set.
+            flag: Stops it when it is set.
+        """
+        ranges = gone.ranges()
+        self.database.remove(ranges)
+        next_id = before.next_id
+        for start in range(0, len(batch), _ROWS):
+            check_signal(signal)
+            check_flag(flag)
+            rows = batch.rows(first, start, start + _ROWS)
+            self.database.insert(rows)
+            next_id = max(next_id, rows[-1][0] + 1)
+        after = before._replace(seq=before.seq + len(gone) + len(batch), next_id=next_id)
+        self.database.log(after, ranges)
+        return after
+
     def note(self, write: Callable[[State], None]) -> None:
         """Writes something to the database that changes no entry, on whose state the index is."""
         self.check_usable()
@@ -250,3 +287,9 @@ class Keeper:
         with self.turn, self._lock:
             self._open = False
             self.database.close()
+
+
+def check_flag(flag: _engine.CancelFlag | None) -> None:
+    """Raises `AbortedError` if nobody waits any more for what is being done."""
+    if flag is not None and flag.is_set():
+        raise AbortedError("the operation was aborted: its task was cancelled")

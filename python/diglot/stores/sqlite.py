@@ -7,16 +7,11 @@ database is what lasts. `docs/stores.md` has what is promised of it.
 
 from __future__ import annotations
 
-import json
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import partial
-from itertools import islice
 from os import PathLike
-from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
 from diglot import _engine
@@ -24,14 +19,12 @@ from diglot._memory import AsyncMemory, SyncMemory, is_long, read_ids
 from diglot._steps import Steps, Work, on_thread
 from diglot.errors import (
     AbortedError,
-    InvalidTypeError,
-    InvalidValueError,
-    StoreDamagedError,
     StoreError,
 )
 from diglot.model import TranslationMemoryEntry
 from diglot.store import Signal, check_signal
-from diglot.stores._database import Database, State
+from diglot.stores._database import Arguments, Database, State
+from diglot.stores._durable import AsyncDurable, Durable, check_arguments
 from diglot.stores._keeper import Keeper
 from diglot.stores._snapshots import Snapshots, load
 
@@ -42,20 +35,12 @@ __all__ = ["SqliteTranslationMemory", "SqliteTranslationMemoryStore"]
 
 _KIND = "translations"
 
-# Rows that are made and written at a time.
-_ROWS = 1000
-
 # Seconds of rows that are read at a time.
 _READ = 0.05
 
 # Single entries that are written in one transaction.
 _GROUP = 1000
 
-# Replaced and removed entries that other processes may be behind when a database is compacted.
-_CHANGES_KEPT = 100_000
-
-_MOST_SECONDS = 86_400
-_MOST_ID = 2**63 - 1
 # Long enough for what is in memory already.
 _EVER = 86_400.0
 
@@ -124,7 +109,7 @@ class _Change(NamedTuple):
     batch: _engine.Batch
 
 
-class SqliteTranslationMemory(SyncMemory):
+class SqliteTranslationMemory(Durable, SyncMemory):
     """A translation memory in a SQLite database, for synchronous code.
 
     It has the methods of `TranslationMemory` with the same arguments, results and errors; besides,
@@ -173,24 +158,13 @@ class SqliteTranslationMemory(SyncMemory):
             StoreDamagedError: The database is damaged.
             StoreError: The database cannot be used; `code` says why.
         """
-        return cls._open(*_check_arguments(path, create, read_only, busy_timeout), None)
+        return cls._open(check_arguments(path, create, read_only, busy_timeout), None)
 
     @classmethod
     def _open(
-        cls,
-        path: Path,
-        create: bool,
-        read_only: bool,
-        busy_timeout: float,
-        flag: _engine.CancelFlag | None,
+        cls, arguments: Arguments, flag: _engine.CancelFlag | None
     ) -> SqliteTranslationMemory:
-        database = Database(
-            path,
-            _KIND,
-            create=create and not read_only,
-            read_only=read_only,
-            busy_timeout=busy_timeout,
-        )
+        database = Database(_KIND, arguments)
         try:
             memory, seq = load(database, flag)
             keeper = Keeper(database, _Translations(memory), -1 if seq is None else seq)
@@ -204,30 +178,14 @@ class SqliteTranslationMemory(SyncMemory):
         snapshots.save_if_due()
         return cls(keeper, memory, snapshots)
 
-    @property
-    def path(self) -> Path:
-        """The file of the database."""
-        return self._keeper.database.path
+    def _held(self) -> _engine.Snapshot:
+        return self._memory.snapshot()
 
-    def close(self) -> None:
-        """Closes the database, and writes a snapshot if much has changed. Whoever uses it now is
-        waited for; after that, all methods raise a `StoreError` (`store_closed`).
-        """
-        if self._keeper.is_usable:
-            self._snapshots.finish()
-            self._keeper.close()
+    def _save(self, flag: _engine.CancelFlag | None) -> None:
+        self._snapshots.save(flag)
 
-    def __enter__(self) -> SqliteTranslationMemory:
-        self._keeper.check_usable()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
+    def _finish(self) -> None:
+        self._snapshots.finish()
 
     def _news(self) -> Work | None:
         return self._keeper.news()
@@ -398,21 +356,10 @@ class SqliteTranslationMemory(SyncMemory):
         """Makes a change of the memory as it is when nobody else can change it, for whoever has the
         turn. Returns the state before.
         """
-        database = self._keeper.database
 
         def change(before: State) -> tuple[State, Callable[[], object]]:
             gone, first, batch = make(before)
-            ranges = gone.ranges()
-            database.remove(ranges)
-            next_id = before.next_id
-            for start in range(0, len(batch), _ROWS):
-                check_signal(signal)
-                check_flag(flag)
-                rows = batch.rows(first, start, start + _ROWS)
-                database.insert(rows)
-                next_id = max(next_id, rows[-1][0] + 1)
-            after = before._replace(seq=before.seq + len(gone) + len(batch), next_id=next_id)
-            database.log(after, ranges)
+            after = self._keeper.record(before, gone, first, batch, signal, flag)
             self._memory.wait_for_room()
             check_signal(signal)
 
@@ -425,70 +372,6 @@ class SqliteTranslationMemory(SyncMemory):
         self._snapshots.save_if_due()
         return before
 
-    def verify(self, *, signal: Signal | None = None) -> int:
-        """Checks the structure of the database, that what it holds are entries, and that the index
-        has the same. Others may go on meanwhile.
-
-        Returns:
-            How many entries there are.
-
-        Raises:
-            StoreDamagedError: Something is wrong; the message says what was found first.
-            AbortedError: `signal` was set before it was done.
-        """
-        check_signal(signal)
-        return self._verify(signal, None)
-
-    def _verify(self, signal: Signal | None, flag: _engine.CancelFlag | None) -> int:
-        database = self._keeper.database
-        with self._keeper.standing_still(flag) as connection:
-            snapshot = self._memory.snapshot()
-            database.check_integrity(connection)
-            rows = database.rows(connection, 0, _MOST_ID)
-            count = 0
-            while expected := list(islice(rows, _ROWS)):
-                check_signal(signal)
-                check_flag(flag)
-                for row, found in zip(
-                    expected, snapshot.rows(expected[0][0], len(expected)), strict=False
-                ):
-                    if row != found:
-                        raise self._damaged(f"the index does not have the entry {row[0]} as it is")
-                    if row[-1] is not None and not _is_object(row[-1]):
-                        raise self._damaged(f"the metadata of the entry {row[0]} is no JSON object")
-                count += len(expected)
-            if count != len(snapshot):
-                raise self._damaged(f"it has {count} entries, but the index {len(snapshot)}")
-        return count
-
-    def _damaged(self, message: str) -> StoreDamagedError:
-        return StoreDamagedError(f"{self.path} is damaged: {message}", path=str(self.path))
-
-    def compact(self, *, signal: Signal | None = None) -> None:
-        """Makes the files as small as they can be, and the next opening fast. It takes room for
-        another copy of the database meanwhile, and no other change can be made.
-
-        Raises:
-            StoreError: It cannot be done; the database is as it was.
-            AbortedError: `signal` was set before.
-        """
-        check_signal(signal)
-        self._compact(None)
-
-    def _compact(self, flag: _engine.CancelFlag | None) -> None:
-        def change(before: State) -> tuple[State, Callable[[], None]]:
-            after = before._replace(
-                changes_from=max(before.changes_from, before.seq - _CHANGES_KEPT)
-            )
-            self._keeper.database.forget_changes(after.changes_from)
-            self._keeper.database.log(after)
-            return after, lambda: None
-
-        with self._keeper.turn:
-            self._keeper.write(change, flag)
-            self._keeper.database.vacuum()
-        self._snapshots.save(flag)
-
 
 def _read(entry: TranslationMemoryEntry) -> Steps[_Addition]:
     if is_long(entry):
@@ -496,48 +379,7 @@ def _read(entry: TranslationMemoryEntry) -> Steps[_Addition]:
     return _Addition(entry)
 
 
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def check_flag(flag: _engine.CancelFlag | None) -> None:
-    """Raises `AbortedError` if nobody waits any more for what is being done."""
-    if flag is not None and flag.is_set():
-        raise AbortedError("the operation was aborted: its task was cancelled")
-
-
-def _check_arguments(
-    path: str | PathLike[str], create: bool, read_only: bool, busy_timeout: float
-) -> tuple[Path, bool, bool, float]:
-    if not isinstance(path, (str, PathLike)):
-        raise InvalidTypeError(
-            f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
-        )
-    name = os.fsdecode(path)
-    if "\0" in name:
-        raise InvalidValueError("path has a NUL character, which no file can have", field="path")
-    for field, value in (("create", create), ("read_only", read_only)):
-        if not isinstance(value, bool):
-            raise InvalidTypeError(
-                f"{field} must be a bool, not {type(value).__name__}", field=field
-            )
-    if isinstance(busy_timeout, bool) or not isinstance(busy_timeout, (int, float)):
-        raise InvalidTypeError(
-            f"busy_timeout must be a number, not {type(busy_timeout).__name__}",
-            field="busy_timeout",
-        )
-    if not 0 <= busy_timeout <= _MOST_SECONDS:
-        raise InvalidValueError(
-            f"busy_timeout is {busy_timeout}; it must be from 0 to {_MOST_SECONDS}",
-            field="busy_timeout",
-        )
-    return Path(os.path.realpath(name)), create, read_only, float(busy_timeout)
-
-
-class SqliteTranslationMemoryStore(AsyncMemory[SqliteTranslationMemory]):
+class SqliteTranslationMemoryStore(AsyncDurable, AsyncMemory[SqliteTranslationMemory]):
     """A translation memory in a SQLite database, for asynchronous code.
 
     It is a `TranslationMemoryStore`, and has the methods of `SqliteTranslationMemory` with the same
@@ -561,36 +403,9 @@ class SqliteTranslationMemoryStore(AsyncMemory[SqliteTranslationMemory]):
         busy_timeout: float = 30.0,
     ) -> SqliteTranslationMemoryStore:
         """As `SqliteTranslationMemory.open`."""
-        arguments = _check_arguments(path, create, read_only, busy_timeout)
-        return cls(await on_thread(lambda flag: SqliteTranslationMemory._open(*arguments, flag)))
+        arguments = check_arguments(path, create, read_only, busy_timeout)
+        return cls(await on_thread(lambda flag: SqliteTranslationMemory._open(arguments, flag)))
 
     @property
-    def path(self) -> Path:
-        """The file of the database."""
-        return self.memory.path
-
-    async def close(self) -> None:
-        """As `SqliteTranslationMemory.close`."""
-        await on_thread(lambda flag: self.memory.close())
-
-    async def __aenter__(self) -> SqliteTranslationMemoryStore:
-        self.memory._keeper.check_usable()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
-
-    async def verify(self, *, signal: Signal | None = None) -> int:
-        """As `SqliteTranslationMemory.verify`."""
-        check_signal(signal)
-        return await on_thread(lambda flag: self.memory._verify(signal, flag))  # type: ignore[no-any-return]
-
-    async def compact(self, *, signal: Signal | None = None) -> None:
-        """As `SqliteTranslationMemory.compact`."""
-        check_signal(signal)
-        await on_thread(self.memory._compact)
+    def _durable(self) -> SqliteTranslationMemory:
+        return self.memory

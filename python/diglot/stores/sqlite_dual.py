@@ -1,0 +1,216 @@
+"""A dual-language memory that is kept in a SQLite database.
+
+`SyncSqliteDualLanguageMemory` is for synchronous, `SqliteDualLanguageMemory` for asynchronous code.
+They recall the same as the memories of `diglot.dual` do, as the same indexes are in memory; the
+database is what lasts. `docs/stores.md` has what is promised of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from diglot import _engine
+from diglot._steps import Work, on_thread
+from diglot.dual.memory import AsyncRecords, RecordsChange, RecordsCount, SyncRecords
+from diglot.dual.policy import RecallPolicy
+from diglot.dual.record import english_row, record_from_entry, record_from_row
+from diglot.store import Signal, check_signal
+from diglot.stores._database import Arguments, Database, State
+from diglot.stores._durable import AsyncDurable, Durable, check_arguments
+from diglot.stores._keeper import Keeper, check_flag
+
+if TYPE_CHECKING:
+    from diglot._engine import _Row
+    from diglot.kpi import KpiRecorder
+
+__all__ = ["SqliteDualLanguageMemory", "SyncSqliteDualLanguageMemory"]
+
+_KIND = "records"
+
+# Rows that are read at a time.
+_ROWS = 256
+
+# Long enough for what is in memory already.
+_EVER = 86_400.0
+
+
+class _Records:
+    """The index of a database of records, whose entries are those of their texts."""
+
+    def __init__(self, memory: SyncRecords) -> None:
+        self._memory = memory
+
+    def next_id(self) -> int:
+        return self._memory._texts.snapshot().next_id
+
+    def reserve(self, next_id: int) -> None:
+        self._memory._texts.reserve_ids(next_id)
+
+    def apply(
+        self,
+        gone: list[tuple[int, int]],
+        rows: Iterator[_Row],
+        flag: _engine.CancelFlag | None,
+    ) -> None:
+        texts, english = _engine.Batch(), _engine.Batch()
+        places: dict[str, int] = {}
+        counts = RecordsCount()
+        while chunk := list(islice(rows, _ROWS)):
+            check_flag(flag)
+            records = [(row[0], record_from_row(row)) for row in chunk]
+            for number, record in records:
+                places[record.id] = number
+                counts.add(record)
+            sides = (english_row(record, n) for n, record in records if record.english is not None)
+            for batch, some in ((texts, iter(chunk)), (english, sides)):
+                while not batch.extend_rows(some, _EVER):
+                    batch.absorb(flag)
+        for batch in (texts, english):
+            batch.absorb(flag)
+            batch.prepare(flag)
+        held = self._memory._texts.snapshot()
+        ids = held.ids_within(gone).list(0, len(held))
+        going = {number: record_from_entry(held.get(number)) for number in ids}
+        self._memory._show(RecordsChange(going, 0, texts, english, None, places, counts))
+
+
+class SyncSqliteDualLanguageMemory(Durable, SyncRecords):
+    """A dual-language memory in a SQLite database, for synchronous code.
+
+    It has the methods of `SyncDualLanguageMemory` with the same arguments, results and errors;
+    besides, all of them raise a `StoreError` where the database cannot be used. What was added,
+    updated or removed is on disk when the method returns. Open it with `open`, and close it, or use
+    it in a `with` statement.
+
+    All methods may be called from any thread at any time, and other processes may have the same
+    database open. Every operation sees what other processes changed before it began.
+    """
+
+    __slots__ = ("_keeper",)
+
+    _at_once = False
+
+    def __init__(
+        self, database: Database, policy: RecallPolicy | None, recorder: KpiRecorder | None
+    ) -> None:
+        super().__init__(policy, recorder)
+        self._keeper = Keeper(database, _Records(self), -1)
+        self._lock = self._keeper.turn
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        busy_timeout: float = 30.0,
+        policy: RecallPolicy | None = None,
+        recorder: KpiRecorder | None = None,
+    ) -> SyncSqliteDualLanguageMemory:
+        """Opens a database.
+
+        Args:
+            path: The file. Files beside it, whose names begin with its name, belong to it.
+            create: Whether to make one if there is none.
+            read_only: Whether to change nothing of it. Readers of a directory that they cannot
+                write to need not see what others change meanwhile.
+            busy_timeout: Seconds that a change waits for one by another process.
+            policy: How recalls decide that bring no policy of their own; the documented defaults if
+                None.
+            recorder: Where recalls are counted and timed; a `HistogramRecorder` of its own if None.
+
+        Raises:
+            OSError: The file or its directory cannot be read; `FileNotFoundError` if it is not
+                there.
+            InvalidTypeError: An argument has a wrong type.
+            InvalidValueError: `busy_timeout` is negative or not finite.
+            StoreFormatError: The file is not a database of records of this version or one before.
+            StoreDamagedError: The database is damaged.
+            StoreError: The database cannot be used; `code` says why.
+        """
+        arguments = check_arguments(path, create, read_only, busy_timeout)
+        return cls._open(arguments, policy, recorder, None)
+
+    @classmethod
+    def _open(
+        cls,
+        arguments: Arguments,
+        policy: RecallPolicy | None,
+        recorder: KpiRecorder | None,
+        flag: _engine.CancelFlag | None,
+    ) -> SyncSqliteDualLanguageMemory:
+        database = Database(_KIND, arguments)
+        try:
+            memory = cls(database, policy, recorder)
+            memory._keeper.catch_up(database.reader, flag)
+            if flag is not None:
+                flag.commit()
+        except BaseException:
+            database.close()
+            raise
+        return memory
+
+    def _held(self) -> _engine.Snapshot:
+        return self._texts.snapshot()
+
+    def _news(self) -> Work | None:
+        return self._keeper.news()
+
+    def _make(
+        self,
+        make: Callable[[int], RecordsChange],
+        signal: Signal | None,
+        flag: _engine.CancelFlag | None,
+    ) -> None:
+        def write(before: State) -> tuple[State, Callable[[], object]]:
+            check_signal(signal)
+            change = make(before.next_id)
+            gone = _engine.Ids()
+            gone.extend(iter(change.gone), _EVER)
+            after = self._keeper.record(before, gone, change.first, change.texts, signal, flag)
+            return after, partial(self._show, change)
+
+        self._keeper.write(write, flag)
+
+
+class SqliteDualLanguageMemory(AsyncDurable, AsyncRecords[SyncSqliteDualLanguageMemory]):
+    """A dual-language memory in a SQLite database, for asynchronous code.
+
+    It is a `DualLanguageStore`, and has the methods of `SyncSqliteDualLanguageMemory` with the same
+    arguments, results and errors. Recalls run as those of `DualLanguageMemory` do; changes are
+    written on threads. A task that is cancelled before its change is written has changed nothing;
+    after that, the cancellation comes too late and the call returns.
+
+    `len()` and `kpis()` do not look at the database: what other processes changed, they have after
+    the next operation that does.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    async def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        create: bool = True,
+        read_only: bool = False,
+        busy_timeout: float = 30.0,
+        policy: RecallPolicy | None = None,
+        recorder: KpiRecorder | None = None,
+    ) -> SqliteDualLanguageMemory:
+        """As `SyncSqliteDualLanguageMemory.open`."""
+        arguments = check_arguments(path, create, read_only, busy_timeout)
+
+        def open_on_thread(flag: _engine.CancelFlag | None) -> SyncSqliteDualLanguageMemory:
+            return SyncSqliteDualLanguageMemory._open(arguments, policy, recorder, flag)
+
+        return cls(await on_thread(open_on_thread))
+
+    @property
+    def _durable(self) -> SyncSqliteDualLanguageMemory:
+        return self.sync
