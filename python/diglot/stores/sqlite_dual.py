@@ -73,8 +73,11 @@ class _Records:
             batch.absorb(flag)
             batch.prepare(flag)
         held = self._memory._texts.snapshot()
-        ids = held.ids_within(gone).list(0, len(held))
-        going = {number: record_from_entry(held.get(number)) for number in ids}
+        going = {
+            number: record_from_entry(held.get(number))
+            for first, last in held.ids_within(gone).ranges()
+            for number in range(first, last + 1)
+        }
         self._memory._show(RecordsChange(going, 0, texts, english, None, places, counts))
 
 
