@@ -22,6 +22,7 @@ from langgraph.store.memory import InMemoryStore
 from diglot import InvalidTypeError, InvalidValueError
 from diglot.adapters.langgraph import DualMemoryStore
 from diglot.dual import DualLanguageMemory, MemoryRecord
+from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
 
 
 @pytest.fixture
@@ -395,6 +396,35 @@ def test_a_memory_without_a_twin_is_for_event_loops_only(memory):
         return keys(await store.asearch(("a",), query="save the file"))
 
     assert asyncio.run(work()) == ["k"]
+
+
+def test_keeps_its_items_in_a_database(tmp_path):
+    path = tmp_path / "memory.db"
+    value = {"text": "按下保存按钮", "text_en": "press the save button", "n": 1}
+
+    async def remember():
+        async with await SqliteDualLanguageMemory.open(path) as memory:
+            store = DualMemoryStore(memory)
+            await store.aput(("u-1", "notes"), "save", {"text": "draft"})
+            await asyncio.gather(
+                store.aput(("u-1", "notes"), "save", value),
+                *(store.aput(("u-2", str(n)), "k", {"n": n}) for n in range(20)),
+            )
+            store.put(("u-1", "other"), "gone", {"n": 0})
+            await store.adelete(("u-1", "other"), "gone")
+
+    async def recall():
+        async with await SqliteDualLanguageMemory.open(path, read_only=True) as memory:
+            store = DualMemoryStore(memory)
+            (found,) = await store.asearch(("u-1",), query="press the save button")
+            assert found.value == value
+            assert store.get(("u-1", "notes"), "save") == await store.aget(("u-1", "notes"), "save")
+            assert store.list_namespaces(max_depth=1) == [("u-1",), ("u-2",)]
+            assert store.list_namespaces(prefix=("u-1",)) == [("u-1", "notes")]
+            assert len(await store.asearch(("u-2",), filter={"n": {"$lt": 5}}, limit=50)) == 5
+
+    asyncio.run(remember())
+    asyncio.run(recall())
 
 
 def test_an_agent_remembers_across_threads(store):

@@ -27,6 +27,7 @@ from diglot import (
 from diglot.dual import DualLanguageMemory, MemoryRecord
 from diglot.mcp import is_loopback, memory_server, serve_http
 from diglot.stores.sqlite import SqliteTranslationMemory
+from diglot.stores.sqlite_dual import SyncSqliteDualLanguageMemory
 
 ROOT = Path(__file__).parents[1]
 MEMORY = str(ROOT / "examples" / "memory.jsonl")
@@ -212,6 +213,17 @@ def test_adds_to_a_store_that_others_read(tmp_path):
     missing = command(str(tmp_path / "missing.db"))
     assert missing.returncode == 3
     assert not (tmp_path / "missing.db").exists()
+
+
+def test_recalls_from_a_store(tmp_path):
+    path = str(tmp_path / "notes.db")
+    with SyncSqliteDualLanguageMemory.open(path) as notes:
+        notes.add(MemoryRecord("按下保存按钮", id="m-1", text_en="press the save button"))
+        found = call(
+            stdio("--dual", path), "lookup-dual-memory", {"query": "press the save button"}
+        )
+    (hit,) = found.structured_content["hits"]
+    assert hit["record"]["id"] == "m-1"
 
 
 def test_serves_many_calls_at_once(url):

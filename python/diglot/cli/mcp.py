@@ -8,10 +8,15 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from diglot import TranslationMemoryStore
+from diglot.cli.arguments import add_command
 from diglot.cli.memory import is_store, read_async
 from diglot.errors import DiglotError
+
+if TYPE_CHECKING:
+    from diglot.dual import DualLanguageStore
 
 _EPILOG = """\
 The client that starts the command speaks with it through standard input and output:
@@ -31,21 +36,18 @@ examples:
   diglot mcp memory.jsonl --dual notes.jsonl
   diglot mcp memory.db --http --port 8765
   diglot mcp memory.db --http --host 0.0.0.0 --allow-host tm.example.org
-
-exit status: 0 the client left or the command was told to stop, 2 wrong argument,
-3 unreadable file, or an address that cannot be listened on, 4 malformed file,
-5 packages are missing, 6 a store cannot be used, 130 interrupted
 """
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "mcp",
-        help="serve a memory to models over MCP",
+        run,
+        summary="serve a memory to models over MCP",
         description="Serves a memory as tools for models, over the Model Context Protocol.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "store",
@@ -53,7 +55,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         nargs="?",
         help="the translation memory: a store, or a file of entries, which is read into memory",
     )
-    parser.add_argument("--dual", metavar="RECORDS", help="a dual-language memory")
+    parser.add_argument(
+        "--dual", metavar="RECORDS", help="a dual-language memory: a store, or a file"
+    )
     parser.add_argument("--write", action="store_true", help="let models add translations")
     parser.add_argument("--namespace", metavar="N", help="find and add only in this namespace")
     parser.add_argument(
@@ -78,7 +82,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="a name by which other machines call it; needed with a --host that they can reach. "
         "There are no passwords: put something in front that asks for one",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -108,7 +111,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _serve(args: argparse.Namespace) -> None:
-    from diglot.dual import DualLanguageMemory
     from diglot.mcp import memory_server, serve_http, serve_stdio
 
     async with AsyncExitStack() as opened:
@@ -116,7 +118,7 @@ async def _serve(args: argparse.Namespace) -> None:
         if args.store is not None:
             store = await opened.enter_async_context(_store(args.store, args.write))
         if args.dual is not None:
-            dual = await DualLanguageMemory.from_jsonl(args.dual)
+            dual = await opened.enter_async_context(_dual(args.dual))
         server = memory_server(
             store,
             dual=dual,
@@ -145,6 +147,19 @@ async def _store(path: str, write: bool) -> AsyncIterator[TranslationMemoryStore
         )
     else:
         yield await read_async(path)
+
+
+@asynccontextmanager
+async def _dual(path: str) -> AsyncIterator[DualLanguageStore]:
+    """The dual-language memory in a store or a file."""
+    from diglot.dual import DualLanguageMemory
+    from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
+
+    if is_store(path):
+        async with await SqliteDualLanguageMemory.open(path, read_only=True) as memory:
+            yield memory
+    else:
+        yield await DualLanguageMemory.from_jsonl(path)
 
 
 def _announce(url: str) -> None:
