@@ -87,10 +87,11 @@ fn is_id(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
-/// The codes that inline elements refer to, if all of them can be written.
+/// The codes that inline elements refer to, if there are any and all of them can be written.
 fn data(value: &str) -> Option<BTreeMap<String, String>> {
     let data: BTreeMap<String, String> = serde_json::from_str(value).ok()?;
-    data.iter().all(|(id, code)| is_id(id) && forbidden(code).is_none()).then_some(data)
+    let fits = data.iter().all(|(id, code)| is_id(id) && forbidden(code).is_none());
+    (fits && !data.is_empty()).then_some(data)
 }
 
 impl Writer for Xliff2Writer {
