@@ -173,7 +173,7 @@ def test_progress_and_colours_on_a_terminal() -> None:
     assert "\x1b[9;31mapp\x1b[0m\x1b[1;32mwindow\x1b[0m" in shown
     assert "{+" not in shown
     # The bar is gone when the table is there: erasing its line comes last.
-    assert shown.index("\x1b[2K┏") > max(shown.rfind("Reading"), shown.rfind("Adding"))
+    assert shown.index("\x1b[2K┏") > max(shown.rfind("Reading"), shown.rfind("Indexing"))
 
 
 def test_no_colours_where_none_are_wanted() -> None:

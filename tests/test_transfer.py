@@ -304,6 +304,21 @@ def test_the_asynchronous_twins_do_the_same(kind: str, file: Path, tmp_path: Pat
         assert (await store.export_file(one)).written == expected.export_file(other).written
         assert one.read_bytes() == other.read_bytes()
 
+        # Other tasks run meanwhile.
+        turns = 0
+
+        async def tick() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        ticking = asyncio.create_task(tick())
+        await store.import_file(file, duplicates="skip")
+        await store.export_file(one)
+        ticking.cancel()
+        assert turns > 3
+
         # A task that is cancelled has changed nothing.
         count = len(store)
         task = asyncio.create_task(store.import_file(file, duplicates="skip", namespace="other"))

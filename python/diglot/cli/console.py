@@ -77,8 +77,12 @@ def warn(message: str) -> None:
 
 
 @contextmanager
-def progress(description: str) -> Iterator[Report | None]:
+def progress(description: str, then: str | None = None) -> Iterator[Report | None]:
     """Shows a bar on standard error, with the rate and the time left, if that is a terminal.
+
+    Args:
+        description: What is done.
+        then: What is done when all is told of; nobody knows how long that takes.
 
     Yields what has to be told of progress; None where nobody would see it.
     """
@@ -97,11 +101,15 @@ def progress(description: str) -> Iterator[Report | None]:
     )
     with bar:
         task = bar.add_task(description, total=None, rate="")
+        last = None if then is None else bar.add_task(then, total=None, rate="", visible=False)
 
         def report(done: int, total: int | None, entries: int) -> None:
             seconds = bar.tasks[task].elapsed or 0
-            rate = f"{entries:,} entries, {entries / seconds:,.0f}/s" if seconds else ""
-            now = f"Adding {entries:,} entries" if done == total else description
-            bar.update(task, completed=done, total=total, rate=rate, description=now)
+            rate = f"{entries / seconds:,.0f} entries/s" if seconds else ""
+            ended = last is not None and done == total
+            bar.update(task, completed=done, total=total, rate=rate, visible=not ended)
+            if last is not None:
+                now = f"{then} {entries:,} entries"
+                bar.update(last, description=now, rate=rate, visible=ended)
 
         yield report

@@ -131,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
     with _store(args.store, args.dry_run) as store:
         for file in args.files:
             try:
-                with progress(shown(Path(file).name)) as report:
+                with progress(shown(Path(file).name), "Adding") as report:
                     done = store.import_file(
                         "/dev/stdin" if file == "-" else file,
                         format=args.format,

@@ -56,7 +56,7 @@ def opened(path: str) -> Iterator[SyncMemory]:
 def read(path: str) -> TranslationMemory:
     """The memory of a file."""
     memory = TranslationMemory()
-    with progress("Reading") as report:
+    with progress("Reading", "Indexing") as report:
         _check(memory.import_file(path, progress=report))
     return memory
 
