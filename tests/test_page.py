@@ -560,13 +560,13 @@ def test_an_entry_is_edited_and_nothing_else_of_it_changes(tab: Opened) -> None:
     pane.get_by_role("button", name="Edit").click()
     target = page.get_by_role("textbox", name="Translation")
     expect(target).to_be_focused()
-    target.fill("Ändere den Satz.")
+    target.fill("Ändere den Satz,\nbitte.")
     page.get_by_label("Notes").fill("shorter")
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".said")).to_have_text(f"Entry {id} was saved.")
-    expect(results(page).first.locator(".target")).to_have_text("Ändere den Satz.")
+    expect(results(page).first.locator(".target")).to_have_text("Ändere den Satz, bitte.")
     expect(pane).to_contain_text("shorter")
-    changed = {**entry, "target": "Ändere den Satz.", "notes": "shorter"}
+    changed = {**entry, "target": "Ändere den Satz,\r\nbitte.", "notes": "shorter"}
     assert {k: v for k, v in stored(tab.server, id).items() if v is not None} == changed
 
 
@@ -718,6 +718,19 @@ def test_keys_of_an_input_method_and_of_other_scripts(tab: Opened) -> None:
     expect(page.get_by_label("Text to translate")).to_be_focused()
     page.evaluate(press, {"key": "Enter"})
     expect(results(page).first).to_be_focused()
+    # What is being composed is searched for as it is.
+    page.get_by_label("Text to translate").fill("")
+    page.get_by_role("link", name="Concordance").click()
+    expect(page.get_by_label("Text to find")).to_be_focused()
+    session = page.context.new_cdp_session(page)
+    for text in ("ㅈ", "저", "저자", "저장"):
+        composed = {"text": text, "selectionStart": len(text), "selectionEnd": len(text)}
+        session.send("Input.imeSetComposition", composed)
+    expect(results(page).locator("mark").first).to_have_text("저장")
+    session.send("Input.insertText", {"text": "저장"})
+    expect(page.get_by_label("Text to find")).to_have_value("저장")
+    page.keyboard.press("Enter")
+    expect(results(page).first).to_be_focused()
     # The key of "e" on a Korean keyboard.
     page.evaluate(press, {"key": "ㄷ", "code": "KeyE"})
     expect(page.get_by_role("textbox", name="Translation")).to_be_focused()
@@ -788,9 +801,13 @@ def test_a_file_name_and_an_address_have_no_effect_either(tab: Opened, tmp_path:
     expect(page.get_by_label("Text to translate")).to_have_value("x")
     page = tab.go("#import")
     file = tmp_path / "<img src=x onerror='window.attacked = 1'>.jsonl"
-    file.write_text('{"source": "a", "target": ""}\n')
+    file.write_text('{"source": "a", "target": "b", "<script>window.attacked = 1</script>": 1}\n')
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".file-name")).to_have_text(file.name)
+    page.get_by_label("Only report what would happen").check()
+    page.get_by_role("button", name="Check").click()
+    expect(page.get_by_role("heading", name="Checked")).to_contain_text(file.name)
+    expect(page.locator(".report tbody")).to_contain_text("<script>window.attacked = 1</script>")
     assert page.evaluate("window.attacked") is None
 
 

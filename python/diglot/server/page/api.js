@@ -78,9 +78,9 @@ export async function facets() {
 }
 
 /**
- * Sends a file and returns the report of its import. `onsent` hears the share of the file that was
- * sent, `onread` what was read of it: `{ bytes_read, bytes_total, entries }`. Aborting `signal` stops
- * the import, unless it is done by then.
+ * Sends a file and returns the report of its import. `onsent` hears the share of the file that
+ * was sent, `onread` what was read of it: `{ bytes_read, bytes_total, entries }`. Aborting
+ * `signal` stops the import, unless it is done by then.
  */
 export function importFile(file, options, { onsent, onread, signal }) {
   // Not fetch, which does not tell how much was sent.

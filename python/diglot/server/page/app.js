@@ -44,7 +44,10 @@ const app = {
   /** What `api.permissions` says. */
   permissions: null,
 
-  /** Whether entries of a namespace may be changed; entries without one are of the namespace null. */
+  /**
+   * Whether entries of a namespace may be changed; entries without one are of the namespace
+   * null.
+   */
   canWrite(namespace) {
     return app.permissions.write?.includes(namespace) ?? true;
   },

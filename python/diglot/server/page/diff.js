@@ -1,7 +1,7 @@
 /**
- * What differs between two texts, by words, and by characters where a script has no spaces between
- * words. What a score does not count is not a change either: case, the width of characters, the kind
- * and amount of white space.
+ * What differs between two texts, by words, and by characters where a script has no spaces
+ * between words. What a score does not count is not a change either: case, the width of
+ * characters, the kind and amount of white space.
  */
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
@@ -45,8 +45,8 @@ export function parts(text) {
 }
 
 /**
- * The pieces of `newer` and, between them, those of `older` that it lacks, as
- * `{ change: "same" | "added" | "removed", text }`. The pieces that are not `removed` make up `newer`.
+ * The pieces of `newer` and, between them, those of `older` that it lacks, as `{ change: "same"
+ * | "added" | "removed", text }`. The pieces that are not `removed` make up `newer`.
  */
 export function changes(older, newer) {
   const [oldParts, newParts] = [parts(older), parts(newer)];

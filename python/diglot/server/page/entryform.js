@@ -16,10 +16,11 @@ const FIELDS = [
 export class ChangedError extends Error {}
 
 /**
- * A form for an entry. What it has no field for stays as it is: an entry cannot leave its namespace.
+ * A form for an entry. What it has no field for stays as it is: an entry cannot leave its
+ * namespace.
  *
- * `onsave(values)` is called with the new entry and `oncancel()` without; `explain(error)` puts an
- * error into words.
+ * `onsave(values)` is called with the new entry and `oncancel()` without; `explain(error)` puts
+ * an error into words.
  */
 export function entryForm(entry, { onsave, oncancel, explain }) {
   const fields = FIELDS.map(([name, label, rows]) => {
@@ -31,7 +32,9 @@ export function entryForm(entry, { onsave, oncancel, explain }) {
     // A control changes some texts as soon as it is given them: line ends, for one.
     const given = control.value;
     const error = el("p", { id: errorId, class: "error", hidden: true });
-    const value = () => (control.value === given ? entry[name] : control.value || null);
+    const lines = entry[name]?.includes("\r\n") ? "\r\n" : "\n";
+    const value = () =>
+      control.value === given ? entry[name] : control.value.replaceAll("\n", lines) || null;
     const changed = () => control.value !== given;
     const element = el(
       "div",

@@ -1,8 +1,8 @@
 import { characters, fold } from "./diff.js";
 
 /**
- * Where a text has another one in it, without regard to case, width and the amount of white space: a
- * list of `{ found, text }` that together are the text.
+ * Where a text has another one in it, without regard to case, width and the amount of white
+ * space: a list of `{ found, text }` that together are the text.
  */
 export function occurrences(text, wanted) {
   const needle = fold(wanted).trim();

@@ -12,7 +12,10 @@ export const language =
     .map((tag) => tag?.split("-")[0])
     .find((tag) => Object.hasOwn(languages, tag ?? "")) ?? "en";
 
-/** A string of the page. Some take arguments; a first argument that is a number decides the form and is followed by how it is written. */
+/**
+ * A string of the page. Some take arguments; a first argument that is a number decides the form
+ * and is followed by how it is written.
+ */
 export function t(key, ...values) {
   const string = languages[language][key];
   return typeof string === "function" ? string(...values) : string;

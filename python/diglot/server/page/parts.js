@@ -23,8 +23,8 @@ export function tiles(values) {
 }
 
 /**
- * A table that can be scrolled. `columns` are pairs of a name and "number" or "text", which says how
- * a column is set; the first cell of a row is its head.
+ * A table that can be scrolled. `columns` are pairs of a name and "number" or "text", which says
+ * how a column is set; the first cell of a row is its head.
  */
 export function table(label, columns, rows) {
   const head = columns.map(([name, kind]) => el("th", { scope: "col", class: kind }, name));

@@ -16,8 +16,8 @@ const down = (share) => HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM);
 /**
  * The share of requests that took at most so long.
  *
- * `histogram` has pairs of a duration in milliseconds and how many took that long and longer than the
- * one before; `marks` has pairs of a name and a duration.
+ * `histogram` has pairs of a duration in milliseconds and how many took that long and longer
+ * than the one before; `marks` has pairs of a name and a duration.
  */
 export function distribution(histogram, marks, label) {
   const total = histogram.reduce((sum, [, count]) => sum + count, 0);

@@ -10,8 +10,8 @@ const MOST = 1500;
 /**
  * The list of results. One of them can be reached with Tab, the others with the arrow keys.
  *
- * `onopen(hit, focus)` is called for one to be opened, `onmove(hit)` for one that got the focus, and
- * `onleave()` for going up from the first one.
+ * `onopen(hit, focus)` is called for one to be opened, `onmove(hit)` for one that got the focus,
+ * and `onleave()` for going up from the first one.
  */
 export function resultList({ onopen, onmove, onleave }) {
   const element = el("ol", { id: "results", "data-skip": true, tabindex: "-1" });

@@ -1,9 +1,10 @@
 import { el } from "./dom.js";
 
 // Characters that nobody sees and that change what others look like, or that hide text from people
-// but not from models. Joiners and the direction marks U+200E and U+200F belong to ordinary writing.
+// but not from models. Joiners, the direction marks U+200E and U+200F, and line ends belong to
+// ordinary writing.
 const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
+  /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
 const SHORT_NAMES = {
   "\u0000": "NUL",
