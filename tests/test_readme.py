@@ -24,8 +24,32 @@ def blocks(text: str) -> list[tuple[str, str]]:
 BLOCKS = blocks(README)
 
 
-def test_all_python_blocks_run_and_print_what_follows_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the examples are, and what is written is thrown away."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    return tmp_path
+
+
+def printed_by(arguments: list[str], folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "diglot", *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        # Given explicitly: readline, which pytest loads, sets COLUMNS without os.environ knowing.
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
+        check=True,
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_all_python_blocks_run_and_print_what_follows_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
     # The blocks are one program: a later one may use the names of an earlier one.
     names: dict[str, object] = {"__name__": "readme"}
     run = 0
@@ -47,18 +71,18 @@ def test_the_first_command_ends_in_a_lookup_that_prints_what_follows_it() -> Non
     assert language == "sh"
     lookup = shlex.split(command.rpartition("&&")[2])
     assert lookup[:2] == [".venv/bin/diglot", "lookup"]
-    done = subprocess.run(
-        [sys.executable, "-m", "diglot", *lookup[1:]],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        # Given explicitly: readline, which pytest loads, sets COLUMNS without os.environ knowing.
-        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
-        check=True,
-    )
-    assert done.stdout == expected
-    assert done.stderr == ""
+    assert printed_by(lookup[1:], ROOT) == expected
+
+
+def test_the_commands_at_prompts_print_what_follows_them(folder: Path) -> None:
+    pytest.importorskip("rich", reason="diglot[cli] is not installed")
+    sessions = [text for language, text in BLOCKS if language == "console" and text[0] == "$"]
+    assert len(sessions) >= 2
+    for session in sessions:
+        command, _, expected = session.partition("\n")
+        name, *arguments = shlex.split(command.removeprefix("$ "))
+        assert name == "diglot"
+        assert printed_by(arguments, folder) == expected
 
 
 def test_links_within_the_repository_lead_somewhere() -> None:
