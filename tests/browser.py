@@ -26,7 +26,7 @@ _OPTIONS = [
 ]
 
 MISSING = (
-    "there is no browser to show the page in: run tests/install-browser, or set DIGLOT_CHROMIUM to"
+    "there is no browser to show the page in: run tests/install-programs, or set DIGLOT_CHROMIUM to"
     " the path of a Chromium"
 )
 
