@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import threading
 from pathlib import Path
 from typing import Any
@@ -170,3 +171,18 @@ def test_a_store_is_made_and_found_again(tmp_path: Path) -> None:
             memory.remove(id)
         assert client.get(f"/api/v1/entries/{id}").status_code == 404
         assert client.post("/api/v1/search", json={"query": "save the file"}).json() == {"hits": []}
+
+
+def test_a_store_that_is_kept_by_another_process_is_busy(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    entry = {"source": "s", "target": "t"}
+    with serving(path, "--max-time", "4") as server, server.client() as client:
+        assert client.post("/api/v1/entries", json=entry).status_code == 201
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        answer = client.post("/api/v1/entries", json=entry)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_busy")
+        assert str(tmp_path) not in answer.text
+        other.execute("ROLLBACK")
+        other.close()
+        assert client.post("/api/v1/entries", json=entry).status_code == 201

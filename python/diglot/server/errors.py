@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 
@@ -11,11 +12,16 @@ from diglot.errors import (
     AbortedError,
     DiglotError,
     FormatError,
+    StoreBusyError,
+    StoreError,
     UnknownEntryError,
     UnknownRecordError,
 )
 
 __all__ = ["ApiError", "ErrorBody", "ErrorDetail", "from_diglot", "from_msgspec"]
+
+
+_log = logging.getLogger("diglot.server")
 
 
 class ErrorDetail(msgspec.Struct, kw_only=True):
@@ -78,7 +84,9 @@ class ApiError(Exception):
 
 
 def from_diglot(error: DiglotError) -> ApiError:
-    """The answer to a request that a memory refused."""
+    """The answer to a request that a memory refused, or could not carry out."""
+    if isinstance(error, StoreError):
+        return _from_store(error)
     status = 422
     if isinstance(error, (UnknownEntryError, UnknownRecordError)):
         status = 404
@@ -88,6 +96,16 @@ def from_diglot(error: DiglotError) -> ApiError:
     return ApiError(
         status, error.code, str(error), field=error.field, position=error.position, line=line
     )
+
+
+def _from_store(error: StoreError) -> ApiError:
+    # What went wrong with files is for the log, not for clients.
+    _log.error("the store: %s", error)
+    if isinstance(error, StoreBusyError):
+        message = "another process keeps the store; try again"
+        return ApiError(503, error.code, message, headers={"retry-after": "1"})
+    status = 507 if error.code == "store_full" else 500
+    return ApiError(status, error.code, "the store cannot be used; the server's log says why")
 
 
 _POSITION = re.compile(r"\w+\[(\d+)\]")

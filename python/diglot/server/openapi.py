@@ -25,7 +25,9 @@ _MEANINGS = {
     415: "The body is compressed.",
     422: "A parameter or a field has a value that is not allowed.",
     429: "Too many requests; `retry-after` says when to try again.",
-    503: "The request took too long, or the server stops.",
+    500: "Something went wrong in the server; its log says what.",
+    503: "The request took too long, the store is busy, or the server stops.",
+    507: "The disk is full.",
 }
 
 # Fields that the limits bound, by name.
@@ -115,7 +117,9 @@ def _describe(
     }
     if parameters := _parameters(operation, limits):
         described["parameters"] = parameters
-    statuses = {*operation.errors, 503}
+    statuses = {*operation.errors, 500, 503}
+    if operation.right == "write":
+        statuses.add(507)
     if operation.right is not None:
         described["description"] = f"Needs the right `{operation.right}`."
         statuses |= {401, 403, 429} if keys else {403}

@@ -62,7 +62,7 @@ def check_address(host: str, keys: Keys | None, *, anonymous: bool) -> None:
 
 @asynccontextmanager
 async def open_memories(
-    path: str, dual: str | None
+    path: str, dual: str | None, limits: Limits
 ) -> AsyncIterator[tuple[Store, DualLanguageMemory]]:
     """The memories that paths stand for.
 
@@ -70,12 +70,16 @@ async def open_memories(
         path: A SQLite database, which is made if there is no such file; another file of entries,
             which is read into memory; or `:memory:` for an empty memory.
         dual: A file of records, which is read into memory; None for an empty memory.
+        limits: A request waits for another process half of its time at the most, so that there is
+            some left to say so.
     """
     records = DualLanguageMemory() if dual is None else await DualLanguageMemory.from_jsonl(dual)
     if path == ":memory:":
         yield InMemoryTranslationMemoryStore(), records
     elif await asyncio.to_thread(_is_database, path):
-        async with await SqliteTranslationMemoryStore.open(path) as store:
+        async with await SqliteTranslationMemoryStore.open(
+            path, busy_timeout=limits.max_time / 2
+        ) as store:
             yield store, records
     else:
         yield await _read(path), records
@@ -143,7 +147,7 @@ async def serve(
     """
     check_address(host, keys, anonymous=anonymous)
     hosts = loopback_hosts() if keys is None and is_loopback(host) else None
-    async with open_memories(path, dual) as (store, records):
+    async with open_memories(path, dual, limits) as (store, records):
         service = Service(store, records, keys, limits, hosts)
         await _Server(configuration(App(service), host, port, limits), service).serve()
 
