@@ -375,3 +375,15 @@ def test_it_does_not_listen_elsewhere_without_keys() -> None:
     refused = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert refused.returncode == 2
     assert "--keys" in refused.stderr
+
+
+def test_a_key_that_is_bound_to_namespaces_cannot_try_out_ids(tenants: Tenants) -> None:
+    taken = tenants["b"].post("/api/v1/records", json={"text": "note"}).json()["id"]
+    for id in (taken, "never heard of"):
+        answer = tenants["a"].post("/api/v1/records", json={"text": "mine", "id": id})
+        assert code(answer, 403) == "forbidden"
+        batch = {"records": [{"text": "mine", "id": id}]}
+        answer = tenants["a"].post("/api/v1/records/batch", json=batch)
+        assert code(answer, 403) == "forbidden"
+    answer = tenants["all"].post("/api/v1/records", json={"text": "chosen", "id": "my-own"})
+    assert answer.json()["id"] == "my-own"

@@ -20,6 +20,7 @@ EXAMPLES = os.environ.get("SCHEMATHESIS_EXAMPLES", "4")
 DEPENDENT = "records|import|export"
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "options",
     [
