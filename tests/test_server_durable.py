@@ -161,9 +161,14 @@ def test_a_server_that_is_told_to_stop_under_load_loses_nothing(tmp_path: Path) 
 def test_a_store_is_made_and_found_again(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     entry = {"source": "Save the file", "target": "파일 저장", "metadata": {"a": [1]}}
-    with serving(path) as server, server.client() as client:
+    dual = ("--dual", str(tmp_path / "notes.db"))
+    with serving(path, *dual) as server, server.client() as client:
         id = client.post("/api/v1/entries", json=entry).json()["id"]
-    with serving(path) as server, server.client() as client:
+        note = client.post("/api/v1/records", json={"text": "메모", "text_en": "a note"}).json()
+    with serving(path, *dual) as server, server.client() as client:
+        assert client.get(f"/api/v1/records/{note['id']}").json() == note
+        recalled = client.post("/api/v1/recall", json={"query": "a note"}).json()
+        assert [hit["record"] for hit in recalled["hits"]] == [note]
         (hit,) = client.post("/api/v1/search", json={"query": "save the file"}).json()["hits"]
         assert (hit["id"], hit["entry"]["metadata"]) == (id, {"a": [1]})
         # Another process changes the same store.

@@ -155,7 +155,7 @@ def test_an_entry_cannot_change_its_namespace(tenants: Tenants) -> None:
     id = tenants.add("both", namespace="a", source="stays in a")
     body = {"source": "stays in a", "target": "t", "namespace": "b"}
     answer = tenants["both"].put(f"/api/v1/entries/{id}", json=body)
-    assert code(answer, 422) == "invalid_value"
+    assert code(answer, 409) == "fixed_namespace"
     assert (
         tenants["both"].put(f"/api/v1/entries/{id}", json={**body, "namespace": None}).status_code
         == 204

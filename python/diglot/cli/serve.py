@@ -41,7 +41,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("store", metavar="STORE", help="the memory to serve")
     parser.add_argument(
-        "--dual", metavar="RECORDS", help="a dual-language memory, as JSON Lines of records"
+        "--dual", metavar="RECORDS", help="a dual-language memory: a database, or JSON Lines"
     )
     parser.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
     parser.add_argument("--port", type=int, default=8080, help="port (default: %(default)s)")

@@ -10,11 +10,15 @@ from prometheus_client.registry import Collector
 
 from diglot.kpi.kpis import GROUPS, Kpis
 
-__all__ = ["KpiCollector"]
+__all__ = ["HasKpis", "KpiCollector"]
 
 
-class _HasKpis(Protocol):
-    def kpis(self) -> Kpis: ...
+class HasKpis(Protocol):
+    """What a collector can ask."""
+
+    def kpis(self) -> Kpis:
+        """The figures of now."""
+        ...
 
 
 _COUNTERS = (
@@ -38,7 +42,7 @@ class KpiCollector(Collector):
         memory: A `DualLanguageMemory`, its synchronous twin, or anything else with `kpis()`.
     """
 
-    def __init__(self, memory: _HasKpis) -> None:
+    def __init__(self, memory: HasKpis) -> None:
         self._memory = memory
 
     def collect(self) -> Iterator[Metric]:

@@ -95,7 +95,7 @@ async def replace(call: Call) -> None:
     # another one.
     if call.body.namespace not in (None, old.namespace):
         message = f"an entry cannot change its namespace; this one is in {old.namespace!r}"
-        raise ApiError(422, "invalid_value", message, field="namespace")
+        raise ApiError(409, "fixed_namespace", message, field="namespace")
     call.body.namespace = old.namespace
     try:
         await call.service.store.replace(id, _entry(call, call.body))
@@ -269,7 +269,7 @@ OPERATIONS = [
         right="write",
         body=schemas.Entry,
         status=204,
-        errors=(404,),
+        errors=(404, 409),
     ),
     Operation(
         method="DELETE",

@@ -15,8 +15,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
-from diglot.dual import DualLanguageMemory
-from diglot.kpi.prometheus import KpiCollector
+from diglot.kpi.prometheus import HasKpis, KpiCollector
 from diglot.model import MemoryStats
 from diglot.server.schemas import Latency
 
@@ -129,7 +128,7 @@ class Metrics:
     """All that `/metrics` says."""
 
     def __init__(
-        self, requests: Requests, stats: Callable[[], MemoryStats], records: DualLanguageMemory
+        self, requests: Requests, stats: Callable[[], MemoryStats], records: HasKpis
     ) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)

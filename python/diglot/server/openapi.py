@@ -21,6 +21,7 @@ _MEANINGS = {
     401: "A key is needed, or it is not known.",
     403: "The key may not do this.",
     404: "Nothing is there, or the key may not know of it.",
+    409: "It cannot be changed so.",
     413: "The body is too large.",
     415: "The body is compressed.",
     422: "A parameter or a field has a value that is not allowed.",

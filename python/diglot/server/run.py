@@ -7,7 +7,7 @@ import logging
 import signal
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ from diglot.memory import InMemoryTranslationMemoryStore
 from diglot.server.app import App
 from diglot.server.keys import Keys
 from diglot.server.protocol import limited_protocol
-from diglot.server.service import Service, Store, loopback_hosts
+from diglot.server.service import Records, Service, Store, loopback_hosts
 from diglot.server.settings import Limits
 from diglot.stores.sqlite import SqliteTranslationMemoryStore
+from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
 
 __all__ = ["check_address", "configuration", "run", "serve"]
 
@@ -63,26 +64,36 @@ def check_address(host: str, keys: Keys | None, *, anonymous: bool) -> None:
 @asynccontextmanager
 async def open_memories(
     path: str, dual: str | None, limits: Limits
-) -> AsyncIterator[tuple[Store, DualLanguageMemory]]:
+) -> AsyncIterator[tuple[Store, Records]]:
     """The memories that paths stand for.
 
     Args:
         path: A SQLite database, which is made if there is no such file; another file of entries,
             which is read into memory; or `:memory:` for an empty memory.
-        dual: A file of records, which is read into memory; None for an empty memory.
+        dual: In the same way, a database or a file of records; None for an empty memory.
         limits: A request waits for another process half of its time at the most, so that there is
             some left to say so.
     """
-    records = DualLanguageMemory() if dual is None else await DualLanguageMemory.from_jsonl(dual)
-    if path == ":memory:":
-        yield InMemoryTranslationMemoryStore(), records
-    elif await asyncio.to_thread(_is_database, path):
-        async with await SqliteTranslationMemoryStore.open(
-            path, busy_timeout=limits.max_time / 2
-        ) as store:
-            yield store, records
-    else:
-        yield await _read(path), records
+    wait = limits.max_time / 2
+    async with AsyncExitStack() as opened:
+        store: Store
+        records: Records
+        if path == ":memory:":
+            store = InMemoryTranslationMemoryStore()
+        elif await asyncio.to_thread(_is_database, path):
+            opening = SqliteTranslationMemoryStore.open(path, busy_timeout=wait)
+            store = await opened.enter_async_context(await opening)
+        else:
+            store = await _read(path)
+        if dual is None:
+            records = DualLanguageMemory()
+        elif await asyncio.to_thread(_is_database, dual):
+            records_opening = SqliteDualLanguageMemory.open(dual, busy_timeout=wait)
+            records = await opened.enter_async_context(await records_opening)
+        else:
+            records = await DualLanguageMemory.from_jsonl(dual)
+            _warn(dual)
+        yield store, records
 
 
 async def _read(path: str) -> InMemoryTranslationMemoryStore:
@@ -93,8 +104,12 @@ async def _read(path: str) -> InMemoryTranslationMemoryStore:
         if not report.added:
             raise FormatError(f"{path}, {problem}", path=path, line=problem.line)
         _log.warning("%s, %s (%s left out)", path, problem, f"{report.skipped:,}")
-    _log.warning("%s was read into memory: what is changed is lost at the end", path)
+    _warn(path)
     return memory
+
+
+def _warn(path: str) -> None:
+    _log.warning("%s was read into memory: what is changed is lost at the end", path)
 
 
 def _is_database(path: str) -> bool:

@@ -17,9 +17,11 @@ from diglot.server.metrics import Metrics, Requests
 from diglot.server.operation import Right
 from diglot.server.settings import Limits
 from diglot.stores.sqlite import SqliteTranslationMemoryStore
+from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
 
-__all__ = ["Service", "Store", "loopback_hosts"]
+__all__ = ["Records", "Service", "Store", "loopback_hosts"]
 
+Records = DualLanguageMemory | SqliteDualLanguageMemory
 Store = InMemoryTranslationMemoryStore | SqliteTranslationMemoryStore
 
 # What a browser calls this machine. A page of another site whose name was made to lead here gives
@@ -41,7 +43,7 @@ class Service:
     def __init__(
         self,
         store: Store,
-        records: DualLanguageMemory,
+        records: Records,
         keys: Keys | None,
         limits: Limits,
         hosts: frozenset[str] | None = None,
