@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -24,8 +23,10 @@ from diglot import (
     InvalidValueError,
     TranslationMemoryEntry,
 )
+from diglot._addresses import is_loopback
+from diglot.cli import main
 from diglot.dual import DualLanguageMemory, MemoryRecord
-from diglot.mcp import is_loopback, memory_server, serve_http
+from diglot.mcp import memory_server, serve_http
 from diglot.stores.sqlite import SqliteTranslationMemory
 from diglot.stores.sqlite_dual import SyncSqliteDualLanguageMemory
 
@@ -124,6 +125,15 @@ ENTRIES = [
 
 
 @pytest.fixture
+def _signals():
+    """The command sets handlers of signals."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
 def store():
     return InMemoryTranslationMemoryStore(ENTRIES)
 
@@ -181,6 +191,7 @@ def test_looks_up_over_http(url, mode):
     assert nothing.structured_content == {"hit_count": 0, "hits": [], "truncated": False}
 
 
+@pytest.mark.usefixtures("_signals")
 def test_adds_to_a_store_that_others_read(tmp_path):
     path = str(tmp_path / "memory.db")
     adding, looking = stdio(path, "--write", "--namespace", "acme"), stdio(path)
@@ -210,8 +221,7 @@ def test_adds_to_a_store_that_others_read(tmp_path):
             ("끝내기", "acme"),
         ]
     # To look up, a store has to be there.
-    missing = command(str(tmp_path / "missing.db"))
-    assert missing.returncode == 3
+    assert main(["mcp", str(tmp_path / "missing.db")]) == 3
     assert not (tmp_path / "missing.db").exists()
 
 
@@ -458,25 +468,26 @@ def command(*arguments):
     )
 
 
-WRONG = [
-    ([], 2, "give a STORE, or --dual RECORDS"),
-    (["--dual", MEMORY, "--write"], 2, "--write needs a STORE to add to"),
-    ([MEMORY, "--write"], 2, "memory.jsonl is a file of entries, which cannot be changed"),
-    ([MEMORY, "--http", "--host", "0.0.0.0"], 2, "--host 0.0.0.0: other machines can reach it"),
-    ([MEMORY, "--namespace", " "], 2, "fixed['namespace'] is empty"),
-    ([MEMORY, "--max-content-chars", "0"], 2, "max_content_chars is 0"),
-    (["/nowhere.jsonl"], 3, "/nowhere.jsonl: No such file or directory"),
-    (["--dual", MEMORY], 4, "memory.jsonl:1: "),
-]
-
-
-def test_says_what_is_wrong_with_the_command():
-    with ThreadPoolExecutor(2) as threads:
-        results = list(threads.map(lambda wrong: command(*wrong[0]), WRONG))
-    for (_, status, said), done in zip(WRONG, results, strict=True):
-        assert said in done.stderr
-        assert (done.returncode, done.stdout) == (status, "")
-        assert len(done.stderr.splitlines()) == 1
+@pytest.mark.usefixtures("_signals")
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ([], 2, "give a STORE, or --dual RECORDS"),
+        (["--dual", MEMORY, "--write"], 2, "--write needs a STORE to add to"),
+        ([MEMORY, "--write"], 2, "memory.jsonl is a file of entries, which cannot be changed"),
+        ([MEMORY, "--http", "--host", "0.0.0.0"], 2, "--host 0.0.0.0: other machines can reach it"),
+        ([MEMORY, "--namespace", " "], 2, "fixed['namespace'] is empty"),
+        ([MEMORY, "--max-content-chars", "0"], 2, "max_content_chars is 0"),
+        (["/nowhere.jsonl"], 3, "/nowhere.jsonl: No such file or directory"),
+        (["--dual", MEMORY], 4, "memory.jsonl:1: "),
+    ],
+)
+def test_says_what_is_wrong_with_the_command(capsys, arguments, status, said):
+    assert main(["mcp", *arguments]) == status
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
 
 
 def test_ends_when_the_client_leaves():

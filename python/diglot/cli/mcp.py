@@ -11,6 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from diglot import TranslationMemoryStore
+from diglot._addresses import is_loopback
 from diglot.cli.arguments import add_command
 from diglot.cli.memory import is_store, read_async
 from diglot.errors import DiglotError
@@ -88,9 +89,7 @@ def run(args: argparse.Namespace) -> int:
     """Serves until the client leaves, or the process is told to stop."""
     import asyncio
 
-    # What is wrong with the packages or the arguments is said before a large memory is read.
-    from diglot.mcp import is_loopback
-
+    # What is wrong with the arguments or the packages is said before a large memory is read.
     if args.store is None and args.dual is None:
         raise DiglotError("give a STORE, or --dual RECORDS")
     if args.write and args.store is None:

@@ -4,6 +4,6 @@ from diglot._extras import extra
 
 with extra("mcp", "diglot.mcp"):
     from diglot.mcp.server import memory_server
-    from diglot.mcp.transports import http_app, is_loopback, serve_http, serve_stdio
+    from diglot.mcp.transports import http_app, serve_http, serve_stdio
 
-__all__ = ["http_app", "is_loopback", "memory_server", "serve_http", "serve_stdio"]
+__all__ = ["http_app", "memory_server", "serve_http", "serve_stdio"]

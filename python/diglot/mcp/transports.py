@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Sequence
-from ipaddress import ip_address
 from typing import Any
 
 import uvicorn
@@ -13,9 +12,10 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 
+from diglot._addresses import is_loopback
 from diglot.errors import InvalidValueError
 
-__all__ = ["http_app", "is_loopback", "serve_http", "serve_stdio"]
+__all__ = ["http_app", "serve_http", "serve_stdio"]
 
 PATH = "/mcp"
 
@@ -96,11 +96,3 @@ async def serve_http(
         shown = f"[{host}]" if ":" in host else host
         on_ready(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
         await uvicorn.Server(config).serve(sockets=[listening])
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can connect to an address."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
