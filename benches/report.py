@@ -174,6 +174,30 @@ def _opening(result: dict[str, Any]) -> str:
     return f"## Snapshot files\n\n{text}"
 
 
+def _storing(result: dict[str, Any]) -> str:
+    text = (
+        f"`add_many` wrote {result['entries']:,} entries at {result['entries a second']:,.0f} a "
+        f"second, {result['entries a second of work']:,.0f} in a second of the processors’ time. "
+        f"The database has {megabytes(result['bytes'])}, its snapshot "
+        f"{megabytes(result['snapshot bytes'])}. Opening it to the first answer took "
+        f"{seconds(result['opening'])}, in which the processors worked for "
+        f"{seconds(result['opening, at work'])}; without the snapshot "
+        f"{seconds(result['opening without snapshot'])}."
+    )
+    searches = [[name, *_times(times)] for name, times in result["searches"].items()]
+    adds = [[name, f"{rate:,.0f}"] for name, rate in result["single"].items()]
+    return "\n\n".join(
+        [
+            "## A memory in SQLite",
+            text,
+            _table(["searches of a memory", "p50", "p95", "p99"], searches),
+            "Entries added one by one, each on the disk before the next, and rows added to bare "
+            "SQLite in the same way, for what the disk allows:",
+            _table(["adding from", "entries a second"], adds),
+        ]
+    )
+
+
 def _tmx(result: dict[str, Any]) -> str:
     text = (
         f"{result['units']:,} entries, one unit each, are a TMX file of "
@@ -230,6 +254,7 @@ _SECTIONS = {
     "adding": _adding,
     "loading": _loading,
     "opening": _opening,
+    "storing": _storing,
     "tmx": _tmx,
     "ready_entries": _ready_entries,
     "event_loop": _event_loop,

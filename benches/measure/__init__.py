@@ -11,6 +11,7 @@ MEASUREMENTS = (
     "startup",
     "loading",
     "opening",
+    "storing",
     "tmx",
     "ready_entries",
     "latency",
