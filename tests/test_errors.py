@@ -57,6 +57,11 @@ def add(memory):
     memory.add(TranslationMemoryEntry("a", "b"))
 
 
+def add_to_reader(memory):
+    with SqliteTranslationMemory.open(memory.path, read_only=True) as reader:
+        add(reader)
+
+
 def open_again(memory):
     SqliteTranslationMemory.open(memory.path).close()
 
@@ -92,9 +97,7 @@ CAUSES = {
             memory.add(TranslationMemoryEntry("a" * 10_000, "b")),
         )
     ),
-    "store_read_only": with_store(
-        lambda memory, other: add(SqliteTranslationMemory.open(memory.path, read_only=True))
-    ),
+    "store_read_only": with_store(lambda memory, other: add_to_reader(memory)),
     "store_closed": with_store(lambda memory, other: (memory.close(), add(memory))),
     "store_failed": with_store(
         lambda memory, other: (other.execute("DROP TABLE changes"), memory.compact())
