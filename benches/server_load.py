@@ -126,6 +126,7 @@ def main() -> int:
     parser = ArgumentParser("python -m benches.server_load", description=__doc__)
     parser.add_argument("--requests", type=int, default=20_000, help="how many at a time")
     parser.add_argument("--rate", type=float, nargs="+", default=[200, 500, 1000], help="a second")
+    parser.add_argument("--seconds", type=float, default=10, help="how long at each rate")
     arguments = parser.parse_args()
     scale = SCALES["full"]
     queries = data.queries(scale)
@@ -165,7 +166,7 @@ def main() -> int:
         asyncio.run(_closed(port, few, _CONNECTIONS))
         _row("lookups, 1 connection", *asyncio.run(_closed(port, few, 1)))
         for rate in arguments.rate:
-            some = many[: int(rate * 15)]
+            some = many[: int(rate * arguments.seconds)]
             _row(f"lookups, {rate:g} a second", *asyncio.run(_at_rate(port, some, rate)))
         _row(
             f"lookups, {_CONNECTIONS} connections", *asyncio.run(_closed(port, many, _CONNECTIONS))
