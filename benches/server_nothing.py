@@ -7,6 +7,7 @@ and answers with five hits that are always the same.
 from __future__ import annotations
 
 import logging
+import socket
 
 import msgspec
 import uvicorn
@@ -32,4 +33,6 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO)
-    run(uvicorn.Server(configuration(application, "127.0.0.1", 0, Limits())).serve())
+    listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    logging.info("running on http://127.0.0.1:%d", listening.getsockname()[1])
+    run(uvicorn.Server(configuration(application, Limits())).serve([listening]))

@@ -71,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
         from diglot.server.run import serve
     limits = Limits.read(os.environ, vars(args))
     keys = None if args.keys is None else Keys.read(args.keys)
+    # It says once more where it listens, and that it starts and stops.
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )

@@ -113,7 +113,7 @@ _PLACE = re.compile(r" - at `\$(.*)`$")
 _NAMED = re.compile(r"(missing required|unknown) field `(.*)`$")
 
 
-def from_msgspec(error: msgspec.MsgspecError) -> ApiError:
+def from_msgspec(error: msgspec.MsgspecError | UnicodeDecodeError) -> ApiError:
     """The answer to a body, or to parameters, that could not be understood.
 
     msgspec says where the fault is at the end of its message.

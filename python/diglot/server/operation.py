@@ -159,7 +159,7 @@ class Path:
                 data = await read_body(scope, receive, limits.max_body)
                 try:
                     body = self._decoders[operation.name].decode(data)
-                except msgspec.MsgspecError as error:
+                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                     raise from_msgspec(error) from None
                 except RecursionError:
                     raise ApiError(422, "invalid_value", "the body is nested too deeply") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import socket
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -36,6 +37,9 @@ _SQLITE = b"SQLite format 3\0"
 
 # Seconds for which an idle connection is kept.
 _KEEP_ALIVE = 75
+
+# Connections that wait to be taken.
+_BACKLOG = 2048
 
 
 def is_loopback(host: str) -> bool:
@@ -164,15 +168,39 @@ async def serve(
     hosts = loopback_hosts() if keys is None and is_loopback(host) else None
     async with open_memories(path, dual, limits) as (store, records):
         service = Service(store, records, keys, limits, hosts)
-        await _Server(configuration(App(service), host, port, limits), service).serve()
+        # uvicorn would end the process if an address cannot be listened on.
+        sockets = await _listen(host, port)
+        server = _Server(configuration(App(service), limits), service)
+        place = sockets[0].getsockname()
+        shown = f"[{place[0]}]" if ":" in place[0] else place[0]
+        _log.info("running on http://%s:%d", shown, place[1])
+        await server.serve(sockets)
+        _log.info("stopped")
 
 
-def configuration(application: ASGIApp, host: str, port: int, limits: Limits) -> uvicorn.Config:
+async def _listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets for all addresses of a host."""
+    found = await asyncio.get_running_loop().getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    sockets: list[socket.socket] = []
+    try:
+        for family, _, _, _, address in dict.fromkeys(found):
+            # A free port has to be the same for all.
+            if port == 0 and sockets:
+                address = (address[0], sockets[0].getsockname()[1], *address[2:])
+            sockets.append(socket.create_server(address, family=family, backlog=_BACKLOG))
+    except OSError as error:
+        for one in sockets:
+            one.close()
+        raise OSError(error.errno, error.strerror, f"{host}:{port}") from error
+    return sockets
+
+
+def configuration(application: ASGIApp, limits: Limits) -> uvicorn.Config:
     """How uvicorn runs an application."""
     return uvicorn.Config(
         application,
-        host=host,
-        port=port,
         http=limited_protocol(limits.max_time),
         ws="none",
         lifespan="off",
@@ -182,6 +210,7 @@ def configuration(application: ASGIApp, host: str, port: int, limits: Limits) ->
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE,
+        backlog=_BACKLOG,
         timeout_graceful_shutdown=limits.shutdown_time,
         limit_concurrency=limits.max_connections,
     )
@@ -210,6 +239,6 @@ class _Server(uvicorn.Server):
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    async def shutdown(self, sockets: object = None) -> None:
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.state = "stopping"
-        await super().shutdown()
+        await super().shutdown(sockets)

@@ -98,7 +98,7 @@ class TmServer:
             guard.watch(receive)
             try:
                 units = _units.decode(data) if kind == "store" else [_unit.decode(data)]
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise from_msgspec(error) from None
             count = await self._add(access, query.get("namespace"), source, target, units)
             if kind == "store":
