@@ -310,6 +310,11 @@ import random, sys
 from diglot.dual import MemoryRecord
 from diglot.stores.sqlite_dual import SyncSqliteDualLanguageMemory
 
+def say(line):
+    # In one piece, whatever the buffering: half a line says nothing.
+    sys.stdout.write(line + "\\n")
+    sys.stdout.flush()
+
 memory = SyncSqliteDualLanguageMemory.open(sys.argv[1])
 draw = random.Random(int(sys.argv[2]))
 number = 0
@@ -318,16 +323,16 @@ while True:
         MemoryRecord("note", id=f"{sys.argv[2]}-{number}-{n}", text_en=draw.choice([None, "note"]))
         for n in range(draw.randrange(1, 40))
     ]
-    print("add", len(some), number, flush=True)
+    say(f"add {len(some)} {number}")
     if len(some) == 1:
         memory.add(some[0])
     else:
         memory.add_many(some)
-    print("done", flush=True)
+    say("done")
     id = f"{sys.argv[2]}-{number}-0"
-    print("update", id, flush=True)
+    say(f"update {id}")
     memory.update(id, text_en="new", text="new")
-    print("done", flush=True)
+    say("done")
     number += 1
 """
 
