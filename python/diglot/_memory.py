@@ -727,9 +727,9 @@ class AsyncMemory(Generic[_Memory]):
         found = None
         if len(query) <= LONG:
             found = memory.search_within(self._budget, query, options)
-            # In a memory so large that most searches take longer, few are begun in vain. One that is
-            # done in time makes up for three that are not, as those may be late only
-            # because others had the processor.
+            # In a memory so large that most searches take longer, few are begun in vain. One that
+            # is done in time makes up for three that are not, as those may be late only because
+            # others had the processor.
             budget = self._budget / 2 if found is None else self._budget * 8
             self._budget = min(max(budget, SEARCH / 16), SEARCH)
         if found is None:
