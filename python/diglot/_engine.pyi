@@ -645,16 +645,14 @@ def dedupe(
 
 def containing(
     memory: Snapshot,
-    text: str,
-    side: str,
+    wanted: tuple[str, str, int],
     options: _Options,
-    start: int,
     flag: CancelFlag | None = None,
     signal: Signal | None = None,
 ) -> list[int]:
-    """The ids of the first entries, from `start` on, that contain a text in their `source`, their
-    `target` or `both`. They are `max_hits` of the options at the most, ascending; `min_score` means
-    nothing here. The GIL is released.
+    """The ids of the first entries that contain a text, without the GIL: `max_hits` of the options
+    at the most, ascending; `min_score` means nothing here. `wanted` is the text, where it is looked
+    for (`source`, `target` or `both`), and the lowest id.
 
     Raises:
         InvalidValueError: The text is white space, or has more than 1,000 characters.

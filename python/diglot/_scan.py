@@ -41,7 +41,9 @@ def containing(
     options = check_options(*filters, max_entries, 0.0)
     check_signal(signal)
     snapshot = (yield from seen).snapshot()
-    ids = yield lambda flag: _engine.containing(snapshot, text, side, options, start, flag, signal)
+    ids = yield lambda flag: _engine.containing(
+        snapshot, (text, side, start), options, flag, signal
+    )
     found = []
     for first in range(0, len(ids), _ENTRIES):
         yield None

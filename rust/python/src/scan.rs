@@ -11,21 +11,22 @@ use crate::memory::{Options, Snapshot};
 /// The values of the fields that were asked for, and how many entries have them.
 type Count = ([Option<String>; 4], usize);
 
-/// The ids of the first entries, from `start` on, that contain a text in their source (`side` is "source"), in their
-/// target, or in either ("both").
+/// What to look for, where ("source", "target" or "both"), and the lowest id.
+type Wanted<'py> = (Bound<'py, PyString>, String, EntryId);
+
+/// The ids of the first entries that contain a text.
 #[pyfunction]
-#[pyo3(signature = (memory, text, side, options, start, flag=None, signal=None))]
+#[pyo3(signature = (memory, wanted, options, flag=None, signal=None))]
 pub(crate) fn containing(
     py: Python<'_>,
     memory: &Snapshot,
-    text: &Bound<'_, PyString>,
-    side: &str,
+    wanted: Wanted<'_>,
     options: Options<'_>,
-    start: EntryId,
     flag: Option<&CancelFlag>,
     signal: Option<Py<PyAny>>,
 ) -> PyResult<Vec<EntryId>> {
-    let side = match side {
+    let (text, side, start) = wanted;
+    let side = match side.as_str() {
         "source" => Side::Source,
         "target" => Side::Target,
         "both" => Side::Both,
@@ -34,7 +35,7 @@ pub(crate) fn containing(
             return Err(errors::invalid_value(py, "side", what, At::Single));
         }
     };
-    let text = errors::utf8("text", text, At::Single)?;
+    let text = errors::utf8("text", &text, At::Single)?;
     let options = options.read()?;
     detached(py, flag, signal.as_ref(), |control| {
         let phrase = Phrase::new(text).map_err(|failure| (At::Single, failure))?;
