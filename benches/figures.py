@@ -33,6 +33,7 @@ def figures(results: dict[str, Any]) -> list[Figure]:
     in_threads = results["threads"]["search_many"]
     threads = in_threads["2"] / in_threads["1"]
     worst = largest["worst"]
+    stored = results["storing"]
     gaps = results["event_loop"]
     idle = gaps["nothing, for a second"]["passed"]
     blocked, passed = (max(gap[time] for gap in gaps.values()) for time in ("worked", "passed"))
@@ -95,6 +96,24 @@ def figures(results: dict[str, Any]) -> list[Figure]:
             "≥ 200,000 / s",
             f"{results['tmx']['exported']:,.0f} / s",
             results["tmx"]["exported"] >= 200_000,
+        ),
+        Figure(
+            "SQLite: the whole corpus opened, to the first answer",
+            "≤ 1 s",
+            seconds(stored["opening"]),
+            stored["opening"] <= 1,
+        ),
+        Figure(
+            "SQLite: `add_many`, on disk",
+            "≥ 50,000 / s",
+            f"{stored['entries a second']:,.0f} / s",
+            stored["entries a second"] >= 50_000,
+        ),
+        Figure(
+            "SQLite: single `add`s, each on disk",
+            "≥ 1,000 / s",
+            f"{stored['single']['one thread']:,.0f} / s",
+            stored["single"]["one thread"] >= 1000,
         ),
         Figure(
             "index, a distinct row",
