@@ -133,7 +133,7 @@ def test_a_file_without_header_version_or_doctype(read: Any) -> None:
     [
         ("<tu/>", "missing_source", "there are none"),
         (tu(("en", "a")), "missing_target", "another language than the source"),
-        (tu(("de", "a")), "missing_source", "no <tuv> is in en"),
+        (tu(("de", "a")), "missing_source", "no text is in en"),
         (f"<tu>{tuv('en', 'a')}<tuv xml:lang='de'/></tu>", "missing_segment", "no <seg>"),
         (f"<tu><tuv xml:lang='en'><note/></tuv>{tuv('de', 'a')}</tu>", "missing_segment", "<seg>"),
         (f"<tu>{tuv('en', 'a')}<tuv><seg>b</seg></tuv></tu>", "missing_language", "xml:lang"),
@@ -177,7 +177,7 @@ def test_a_skipped_unit_says_where_it_is(read: Any) -> None:
     _, [skipped] = read(document("", "<!-- \n -->", unit))
     assert (skipped.line, skipped.unit) == (5, "t 1")
     assert str(skipped) == (
-        "line 5 (t 1): no <tuv> is in en, the source language; there are de"
+        "line 5 (t 1): no text is in en, the source language; there are de"
     )  # fmt: skip
 
 

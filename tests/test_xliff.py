@@ -105,7 +105,8 @@ def test_each_file_has_its_languages(read: Any) -> None:
     entries, _ = read(text)
     assert [(e.source_language, e.target_language) for e in entries] == [("en", "de"), ("fr", "de")]
     assert [e.source_language for e in read(text, source_language="fr")[0]] == ["fr"]
-    assert read(text, target_languages=["ko"]) == ([], [])
+    entries, skipped = read(text, target_languages=["ko"])
+    assert (entries, [unit.code for unit in skipped]) == ([], ["missing_target"] * 2)
 
 
 def test_texts_may_say_their_own_language(read: Any) -> None:

@@ -80,6 +80,9 @@ pub struct Problem {
     pub message: String,
 }
 
+/// What is wrong with a unit: the code and the message of a [`Problem`].
+pub(crate) type Fault = (&'static str, String);
+
 impl Problem {
     /// The engine refused an entry.
     pub(crate) fn refused(refusal: &diglot_engine::Error, line: u64, unit: Option<&str>) -> Problem {

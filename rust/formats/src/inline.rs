@@ -7,7 +7,8 @@
 
 use quick_xml::events::{BytesStart, Event};
 
-use crate::xml::{self, Fault};
+use crate::error::Fault;
+use crate::xml;
 
 /// The inline elements of a format.
 pub(crate) struct Dialect {

@@ -129,6 +129,11 @@ impl Reader for JsonLinesReader {
                     let mut entry = entry.as_ref();
                     if languages.admit(&mut entry) {
                         sink.offer(entry, line, entry.source_id);
+                    } else {
+                        let (code, message) =
+                            languages.refusal(entry.source_language, [entry.target_language]);
+                        let unit = entry.source_id.map(str::to_owned);
+                        sink.skip(Problem { line, unit, code, message });
                     }
                 }
                 Err(fault) if is_first && fault.no_object => {

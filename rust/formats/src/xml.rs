@@ -10,7 +10,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result};
 use crate::inline::Builder;
 use crate::input::{self, Input, Text};
 use crate::shorten;
@@ -23,9 +23,6 @@ const MOST_ATTRIBUTES: usize = 256;
 
 /// Bytes that the buffer of an event may keep when it is done.
 const KEPT: usize = 1 << 16;
-
-/// What is wrong with a unit: the code and the message of a [`Problem`](crate::Problem).
-pub(crate) type Fault = (&'static str, String);
 
 /// An XML file that is read event by event.
 pub(crate) struct Xml {

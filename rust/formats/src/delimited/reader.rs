@@ -124,12 +124,14 @@ impl TableReader {
             notes: cell(8),
             metadata: metadata.as_deref(),
         };
+        let mut admitted = false;
         for (at, language) in &columns.targets {
             let target_language = cell(3).or(language.as_deref());
             let mut entry = EntryRef { target: cells[*at], target_language, ..entry };
             if !self.languages.admit(&mut entry) {
                 continue;
             }
+            admitted = true;
             if columns.targets.len() > 1 && entry.target.is_empty() {
                 let message =
                     format!("there is no translation into {}", language.as_deref().unwrap_or_default());
@@ -137,6 +139,12 @@ impl TableReader {
                 continue;
             }
             sink.offer(entry, row.line, entry.source_id);
+        }
+        if !admitted {
+            let targets = columns.targets.iter().map(|(_, language)| cell(3).or(language.as_deref()));
+            let (code, message) = self.languages.refusal(entry.source_language, targets);
+            let unit = entry.source_id.map(str::to_owned);
+            sink.skip(Problem { line: row.line, unit, code, message });
         }
     }
 }

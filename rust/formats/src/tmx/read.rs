@@ -5,13 +5,14 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::write::shown_time;
 use super::{DIALECT, DOMAIN, NAMESPACE, OURS, REST, TU_ATTRIBUTES, TUV_ATTRIBUTES};
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Fault, Problem, Result};
 use crate::inline::{Builder, Segment};
 use crate::input::Input;
 use crate::json::{self, Object};
+use crate::languages::{Languages, missing_source};
 use crate::options::Options;
 use crate::rest::{Exact, Times};
-use crate::xml::{self, Fault, Xml, attributes, local};
+use crate::xml::{self, Xml, attributes, local};
 use crate::{MOST_UNIT_BYTES, Reader, Sink, language, shorten};
 
 /// Units that are read at a time.
@@ -29,8 +30,7 @@ pub(crate) struct TmxReader {
     prefix: String,
     /// The source language that the header gives.
     source_language: Option<String>,
-    wanted_source: Option<String>,
-    wanted_targets: Vec<String>,
+    wanted: Languages,
     units: u64,
     in_body: bool,
 }
@@ -101,8 +101,7 @@ impl TmxReader {
             xml,
             prefix,
             source_language: None,
-            wanted_source: options.source_language.clone(),
-            wanted_targets: options.target_languages.clone(),
+            wanted: Languages::new(options),
             units: 0,
             in_body: false,
         };
@@ -443,7 +442,7 @@ impl TmxReader {
                     skip(sink, target.line, ("repeated_source", message));
                     continue;
                 }
-                if !self.is_wanted(target_language) {
+                if !self.wanted.wants_target(Some(target_language)) {
                     continue;
                 }
             }
@@ -464,12 +463,7 @@ impl TmxReader {
             bytes += offer(unit, (source, segment), (target, translation), sink);
         }
         if targets == 0 {
-            let wanted = match self.wanted_targets.as_slice() {
-                [] => "another language than the source".to_owned(),
-                wanted => wanted.join(" or "),
-            };
-            let message = format!("no <tuv> is in {wanted}; there are {}", unit.languages());
-            skip(sink, unit.line, ("missing_target", message));
+            skip(sink, unit.line, self.wanted.missing_target(unit.languages()));
         }
     }
 
@@ -482,7 +476,7 @@ impl TmxReader {
             find(&|tag| language::same(tag, wanted)).or_else(|| find(&|tag| language::is_in(tag, wanted)))
         };
         let declared = unit.source_language.as_deref().or(self.source_language.as_deref());
-        let (wanted, found) = match (&self.wanted_source, declared) {
+        let (wanted, found) = match (&self.wanted.source, declared) {
             (Some(wanted), _) => (wanted.as_str(), in_range(wanted)),
             (None, None | Some("" | "*all*")) => ("any language", unit.variants.first()),
             // Files say de-DE at the top and de in their units.
@@ -490,30 +484,14 @@ impl TmxReader {
                 (declared, in_range(declared).or_else(|| find(&|tag| language::is_in(declared, tag))))
             }
         };
-        found.ok_or_else(|| {
-            let message = format!(
-                "no <tuv> is in {}, the source language; there are {}",
-                shorten(&wanted),
-                unit.languages()
-            );
-            ("missing_source", message)
-        })
-    }
-
-    fn is_wanted(&self, target_language: &str) -> bool {
-        self.wanted_targets.is_empty()
-            || self.wanted_targets.iter().any(|wanted| language::is_in(target_language, wanted))
+        found.ok_or_else(|| missing_source(wanted, unit.languages()))
     }
 }
 
 impl Unit {
-    /// The languages of the variants, for people.
-    fn languages(&self) -> String {
-        if self.variants.is_empty() {
-            return "none".to_owned();
-        }
-        let languages = self.variants.iter().map(|variant| variant.language.as_deref().unwrap_or("unnamed"));
-        shorten(&languages.take(20).collect::<Vec<_>>().join(", "))
+    /// The languages of the variants.
+    fn languages(&self) -> impl Iterator<Item = Option<&str>> {
+        self.variants.iter().map(|variant| variant.language.as_deref())
     }
 }
 

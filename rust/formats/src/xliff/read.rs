@@ -7,14 +7,14 @@ use diglot_engine::{Control, EntryRef};
 use quick_xml::events::{BytesStart, Event};
 
 use super::{DIALECT_1, DIALECT_2, REST, XLIFF_1, XLIFF_2};
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Fault, Problem, Result};
 use crate::inline::{Builder, Dialect, Segment};
 use crate::input::Input;
 use crate::json::Object;
 use crate::languages::Languages;
 use crate::options::Options;
 use crate::rest::{Exact, Times};
-use crate::xml::{self, Fault, Xml, attributes, local};
+use crate::xml::{self, Xml, attributes, local};
 use crate::{MOST_UNIT_BYTES, Reader, Sink, shorten};
 
 /// Units that are read at a time.
@@ -514,6 +514,9 @@ impl XliffReader {
         let mut entry = exact.entry(shown);
         if self.wanted.admit(&mut entry) {
             sink.offer(entry, *line, unit.id.as_deref());
+        } else {
+            let (code, message) = self.wanted.refusal(entry.source_language, [entry.target_language]);
+            sink.skip(Problem { line: *line, unit: unit.id.clone(), code, message });
         }
         let others = [entry.domain, entry.namespace, entry.source_id, entry.notes, entry.metadata];
         others.into_iter().flatten().map(str::len).sum()
