@@ -274,7 +274,12 @@ class Memory:
 
     def __len__(self) -> int: ...
     def add(self, entry: TranslationMemoryEntry, flag: CancelFlag | None = None) -> int:
-        """Adds an entry, and returns its id. `flag` is committed to before."""
+        """Adds an entry, and returns its id. `flag` is committed to before. The GIL is released."""
+
+    def add_at_once(self, entry: TranslationMemoryEntry) -> int | None:
+        """Adds an entry if it is short and nothing has to be waited for. Returns its id, or None if
+        it is not added.
+        """
 
     def has_room(self) -> bool:
         """Whether an add or a replacement would begin at once, not wait for background work."""

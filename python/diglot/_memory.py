@@ -143,7 +143,15 @@ class SyncMemory:
             InvalidValueError: The entry's metadata was changed to something that is not allowed.
             AbortedError: `signal` was set before.
         """
-        return run(self._add(entry, signal))
+        check_signal(signal)
+        id = self._add_at_once(entry)
+        return run(self._add(entry, signal)) if id is None else id
+
+    def _add_at_once(self, entry: TranslationMemoryEntry) -> int | None:
+        """Adds an entry if that takes a few microseconds; None if `_add` has to do it, whose steps
+        alone would take as long.
+        """
+        return self._memory.add_at_once(entry)
 
     def _add(self, entry: TranslationMemoryEntry, signal: Signal | None) -> Steps[int]:
         if not self._memory.has_room():
@@ -682,7 +690,10 @@ class AsyncMemory(Generic[_Memory]):
 
     async def add(self, entry: TranslationMemoryEntry, *, signal: Signal | None = None) -> int:
         """As `TranslationMemory.add`."""
-        return await run_async(self.memory._add(entry, signal))
+        await take_turn()
+        check_signal(signal)
+        id = self.memory._add_at_once(entry)
+        return await run_async(self.memory._add(entry, signal)) if id is None else id
 
     async def add_many(
         self, entries: Iterable[TranslationMemoryEntry], *, signal: Signal | None = None

@@ -92,11 +92,11 @@ async def take_turn() -> None:
     An `await` of something that is done at once gives no other task a turn, so a task that does
     nothing but such calls would keep the loop for itself.
     """
+    if _turn.until is not None and perf_counter() < _turn.until:
+        return
     import asyncio
 
     if _turn.until is not None:
-        if perf_counter() < _turn.until:
-            return
         await asyncio.sleep(0)
     _turn.until = perf_counter() + _TURN
     asyncio.get_running_loop().call_soon(_turn.over)

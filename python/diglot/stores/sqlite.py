@@ -190,6 +190,10 @@ class SqliteTranslationMemory(Durable, SyncMemory):
     def _news(self) -> Work | None:
         return self._keeper.news()
 
+    def _add_at_once(self, entry: TranslationMemoryEntry) -> None:
+        # The disk takes longer than a few microseconds.
+        return None
+
     def _add(self, entry: TranslationMemoryEntry, signal: Signal | None) -> Steps[int]:
         check_signal(signal)
         addition = yield from _read(entry)

@@ -94,17 +94,22 @@ impl Memory {
     fn add(&self, py: Python<'_>, entry: &Bound<'_, PyAny>, flag: Option<&CancelFlag>) -> PyResult<EntryId> {
         let fields = Fields::read(entry, At::Single)?;
         let entry = fields.entry()?;
+        py.detach(|| {
+            flag.map_or(Ok(()), CancelFlag::commit)?;
+            self.0.add(entry)
+        })
+        .map_err(|failure| errors::engine(py, &failure, At::Single))
+    }
+
+    /// Adds a short entry, unless something has to be waited for. Returns its id, or nothing if it is not added.
+    fn add_at_once(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<Option<EntryId>> {
+        let fields = Fields::read(entry, At::Single)?;
+        let entry = fields.entry()?;
         // Giving the GIL up and waiting for it again takes longer than adding a short text does.
-        let short = flag.is_none() && entry.source.len() < SHORT;
-        let added = if short { self.0.add_at_once(entry).transpose() } else { None };
-        added
-            .unwrap_or_else(|| {
-                py.detach(|| {
-                    flag.map_or(Ok(()), CancelFlag::commit)?;
-                    self.0.add(entry)
-                })
-            })
-            .map_err(|failure| errors::engine(py, &failure, At::Single))
+        if entry.source.len() >= SHORT {
+            return Ok(None);
+        }
+        self.0.add_at_once(entry).map_err(|failure| errors::engine(py, &failure, At::Single))
     }
 
     /// Whether an add or a replacement would begin at once.
