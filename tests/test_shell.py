@@ -379,6 +379,10 @@ def test_wrong_files_and_stores(run, store: str, file: str, tmp_path: Path) -> N
     status, _, err = run("import", tmp_path / "new.tmx", file)
     assert (status, "give the store first" in err) == (2, True)
     assert not (tmp_path / "new.tmx").exists()
+    # A file with nothing in it may become a store, under the same rule.
+    for name, expected in [("empty.tmx", 2), ("empty.db", 0)]:
+        (tmp_path / name).touch()
+        assert run("import", tmp_path / name, file)[0] == expected
     other = tmp_path / "other.db"
     sqlite3.connect(other).execute("CREATE TABLE t (a)").connection.close()
     status, _, err = run("stats", other)

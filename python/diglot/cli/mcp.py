@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from diglot import TranslationMemoryStore
 from diglot._addresses import is_loopback
 from diglot.cli.arguments import add_command
-from diglot.cli.memory import is_store, read_async
+from diglot.cli.memory import read_async
 from diglot.errors import DiglotError
+from diglot.stores._files import is_store
 
 if TYPE_CHECKING:
     from diglot.dual import DualLanguageStore

@@ -10,29 +10,12 @@ from typing import TYPE_CHECKING
 from diglot import InMemoryTranslationMemoryStore, TranslationMemory
 from diglot.cli.console import progress, warn
 from diglot.errors import DiglotError, FormatError
+from diglot.stores._files import is_store
 
 if TYPE_CHECKING:
     from diglot._memory import SyncMemory
     from diglot.stores.sqlite import SqliteTranslationMemory
     from diglot.transfer import ImportReport
-
-_SQLITE = b"SQLite format 3\0"
-
-
-def is_store(path: str, *, create: bool = False) -> bool:
-    """Whether a file is a database rather than a file of entries; with `create`, whether one can be
-    there.
-
-    Raises:
-        OSError: It cannot be read.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
-    except FileNotFoundError:
-        if not create:
-            raise
-    return True
 
 
 @contextmanager
@@ -101,7 +84,9 @@ def opened_store(
             f"{path} is a file of entries, which cannot be changed; make a store of it with: "
             f"diglot import STORE {path}"
         )
-    if not Path(path).exists() and (named := _format_of(path)):
+    file = Path(path)
+    is_new = not file.exists() or not file.stat().st_size
+    if is_new and (named := _format_of(path)):
         raise DiglotError(
             f"{path} is named like a file of the format {named}; give the store first, under a "
             "name like memory.db"

@@ -9,8 +9,9 @@ from diglot import TranslationMemory
 from diglot.cli.arguments import add_command, add_json
 from diglot.cli.console import count, print_json, progress, say, shown
 from diglot.cli.failures import WRONG
-from diglot.cli.memory import is_store, opened_store
+from diglot.cli.memory import opened_store
 from diglot.errors import FormatError, StoreDamagedError, StoreFormatError
+from diglot.stores._files import is_store
 
 _EPILOG = """\
 Of a store: that the database is whole, that what it holds are entries, and that the

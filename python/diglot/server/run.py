@@ -9,13 +9,13 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from diglot._addresses import is_loopback
 from diglot.dual import DualLanguageMemory
 from diglot.errors import FormatError, InvalidValueError
 from diglot.formats import FORMATS
@@ -25,6 +25,7 @@ from diglot.server.keys import Keys
 from diglot.server.protocol import limited_protocol
 from diglot.server.service import Records, Service, Store, loopback_hosts
 from diglot.server.settings import Limits
+from diglot.stores._files import is_store
 from diglot.stores.sqlite import SqliteTranslationMemoryStore
 from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
 
@@ -32,22 +33,11 @@ __all__ = ["check_address", "configuration", "run", "serve"]
 
 _log = logging.getLogger("diglot.server")
 
-# How a SQLite database begins.
-_SQLITE = b"SQLite format 3\0"
-
 # Seconds for which an idle connection is kept.
 _KEEP_ALIVE = 75
 
 # Connections that wait to be taken.
 _BACKLOG = 2048
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address leads to this machine only."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def check_address(host: str, keys: Keys | None, *, anonymous: bool) -> None:
@@ -117,15 +107,9 @@ def _warn(path: str) -> None:
 
 
 def _is_database(path: str) -> bool:
-    """Whether a file is a SQLite database, or is not there and is to become one."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(_SQLITE)) in (_SQLITE, b"")
-    except FileNotFoundError:
-        endings = {ending for endings in FORMATS.values() for ending in (*endings, "gz", "zst")}
-        if Path(path).suffix.lower()[1:] in endings:
-            raise
-        return True
+    """Whether a file is a database, or is not there and is to become one."""
+    endings = {ending for endings in FORMATS.values() for ending in (*endings, "gz", "zst")}
+    return is_store(path, create=Path(path).suffix.lower()[1:] not in endings)
 
 
 def run(serving: Coroutine[Any, Any, None]) -> None:
