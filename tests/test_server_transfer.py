@@ -108,6 +108,9 @@ def test_what_cannot_be_used_is_said(clients: dict[str, httpx.Client]) -> None:
     report = imported(client, content, filename="a.jsonl", namespace="problems")
     assert (report["added"], report["skipped"]) == (5, 2)
     assert [problem["line"] for problem in report["problems"]] == [6, 7]
+    many = LINES + b"nonsense\n" * 1100
+    report = imported(client, many, filename="a.jsonl", namespace="many problems")
+    assert (report["skipped"], len(report["problems"])) == (1100, 1000)
     query = {"filename": "my file.jsonl", "namespace": "strict", "strict": "true"}
     answer = client.post("/api/v1/import", content=content, params=query)
     error = refused(answer, 422, "invalid_format")

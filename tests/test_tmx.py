@@ -181,6 +181,11 @@ def test_a_skipped_unit_says_where_it_is(read: Any) -> None:
     )  # fmt: skip
 
 
+def test_of_a_long_name_the_start_is_said(read: Any) -> None:
+    _, [skipped] = read(document(f'<tu tuid="{"name" * 100}">{tuv("de", "a")}</tu>'))
+    assert skipped.unit == "name" * 15 + "…"
+
+
 def test_two_texts_in_one_language_are_a_pair(read: Any) -> None:
     entries, skipped = read(document(tu(("en", "colour"), ("EN", "color"))))
     assert pairs(entries) == [("en", "colour", "EN", "color")]

@@ -160,11 +160,11 @@ def test_domain_and_namespace_are_those_given(memory, file: Path) -> None:
 
 def test_many_problems_are_counted_and_the_first_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "bad.tmx"
-    path.write_text(tmx([("", "x", "ko", "20240101T000000Z")] * 1500), "utf-8")
+    path.write_text(tmx([("", "x", "ko", "20240101T000000Z")] * 100_500), "utf-8")
     memory = TranslationMemory()
     report = memory.import_file(path)
-    assert (report.skipped, len(report.problems), report.pairs) == (1500, 1000, ())
-    assert report.problems[-1].line == 5 + 2 * 999
+    assert (report.skipped, len(report.problems), report.pairs) == (100_500, 100_000, ())
+    assert report.problems[-1].line == 5 + 2 * 99_999
 
 
 def test_progress(memory, tmp_path: Path) -> None:

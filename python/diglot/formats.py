@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from diglot import _engine
 from diglot.errors import InvalidTypeError
@@ -49,7 +49,8 @@ class SkippedUnit:
     Attributes:
         line: The line of the file where it begins, counted from 1. For what could not be written,
             the number of the entry, counted from 1.
-        unit: What it is called in the file (`tuid`, `id`), if it has a name.
+        unit: What it is called in the file (`tuid`, `id`), or the start of that; None if it has no
+            name.
         code: What kind of problem it is; a word that stays the same from version to version.
         reason: What is wrong and what is allowed.
     """
@@ -58,6 +59,10 @@ class SkippedUnit:
     unit: str | None
     code: str
     reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The attributes."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
     def __str__(self) -> str:
         unit = "" if self.unit is None else f" ({self.unit})"

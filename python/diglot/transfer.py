@@ -7,7 +7,7 @@ step. `diglot.formats` has the formats.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -49,7 +49,7 @@ and for `skip` their targets, too; languages are compared without regard to case
 _POLICIES = ("keep", "skip", "replace", "newest")
 
 # Problems that a report keeps, so that its size is not that of the file.
-_MOST_PROBLEMS = 1000
+_MOST_PROBLEMS = 100_000
 
 
 class ExportOptions(TypedDict, total=False):
@@ -96,9 +96,10 @@ class ImportReport:
         dry_run: Whether nothing was changed.
         units: Units of the format that were read, such as lines of a table or the `tu` of a TMX
             file, each with any number of entries.
-        skipped: How much was left out: units, or single entries of them.
+        skipped: How much was left out in all: units, or single entries of them.
         pairs: What became of the others, by pair of languages.
-        problems: Why something was left out, in the order of the file; the first thousand.
+        problems: Why something was left out, in the order of the file; the first
+            hundred thousand, which take about 30 MB.
     """
 
     path: str
@@ -150,7 +151,7 @@ class ImportReport:
             "removed": self.removed,
             "skipped": self.skipped,
             "pairs": [pair.to_dict() for pair in self.pairs],
-            "problems": [asdict(problem) for problem in self.problems],
+            "problems": [problem.to_dict() for problem in self.problems],
         }
 
 
@@ -163,7 +164,7 @@ class ExportReport:
         format: The name of its format.
         written: How many entries are in it.
         skipped: How many the format cannot hold.
-        problems: Why not, in order; the first thousand.
+        problems: Why not, in order; the first hundred thousand.
     """
 
     path: str
@@ -179,7 +180,7 @@ class ExportReport:
             "format": self.format,
             "written": self.written,
             "skipped": self.skipped,
-            "problems": [asdict(problem) for problem in self.problems],
+            "problems": [problem.to_dict() for problem in self.problems],
         }
 
 

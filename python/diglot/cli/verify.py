@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
 from diglot import TranslationMemory
 from diglot.cli.arguments import add_command, add_json
@@ -51,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
             with progress("Reading") as report:
                 read = TranslationMemory().import_file(args.memory, dry_run=True, progress=report)
             entries = read.read
-            problems = [asdict(problem) for problem in read.problems]
+            problems = [problem.to_dict() for problem in read.problems]
             more = read.skipped - len(problems)
     except (FormatError, StoreDamagedError, StoreFormatError) as error:
         problems = [{"path": args.memory, "reason": str(error), "code": error.code}]

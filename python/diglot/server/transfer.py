@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -25,6 +26,9 @@ __all__ = ["OPERATIONS"]
 
 # Bytes that are written to a file, or read from one, at a time.
 _PIECE = 1 << 20
+
+# Problems that are in an answer, which is made in one go on the event loop.
+_MOST_PROBLEMS = 1000
 
 _LINES = "application/x-ndjson"
 
@@ -115,7 +119,8 @@ async def _import(
         # The client knows its file by another name than the server does.
         failure.detail.message = str(error).replace(str(path), query.filename or "the file")
         raise failure from None
-    return {**report.to_dict(), "path": query.filename}
+    problems = report.problems[:_MOST_PROBLEMS]
+    return replace(report, path=query.filename, problems=problems).to_dict()
 
 
 async def _import_lines(

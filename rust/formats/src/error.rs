@@ -72,7 +72,7 @@ impl From<diglot_engine::Error> for Error {
 pub struct Problem {
     /// The line where the unit begins, counted from 1. For a writer, the number of the entry, counted from 1.
     pub line: u64,
-    /// What the unit is called in the file, if it has a name.
+    /// What the unit is called in the file, or the start of that, if it has a name.
     pub unit: Option<String>,
     /// What kind of problem it is: a word that stays the same from version to version.
     pub code: &'static str,
@@ -86,7 +86,7 @@ pub(crate) type Fault = (&'static str, String);
 impl Problem {
     /// The engine refused an entry.
     pub(crate) fn refused(refusal: &diglot_engine::Error, line: u64, unit: Option<&str>) -> Problem {
-        Problem { line, unit: unit.map(str::to_owned), code: code_of(refusal), message: refusal.to_string() }
+        Problem { line, unit: unit.map(start_of), code: code_of(refusal), message: refusal.to_string() }
     }
 }
 

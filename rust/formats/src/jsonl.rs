@@ -14,7 +14,7 @@ use diglot_engine::{Batch, Control};
 use encoding_rs::UTF_8;
 
 use crate::decoded::Decoded;
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Problem, Result, start_of};
 use crate::input::{Input, describe};
 use crate::languages::Languages;
 use crate::lines::Lines;
@@ -132,7 +132,7 @@ impl Reader for JsonLinesReader {
                     } else {
                         let (code, message) =
                             languages.refusal(entry.source_language, [entry.target_language]);
-                        let unit = entry.source_id.map(str::to_owned);
+                        let unit = entry.source_id.map(start_of);
                         sink.skip(Problem { line, unit, code, message });
                     }
                 }

@@ -6,7 +6,7 @@ use super::columns::Columns;
 use super::rows::{Dialect, Marks, Row, Rows};
 use super::{FIELDS, SOURCE, delimiter};
 use crate::decoded::Decoded;
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Problem, Result, start_of};
 use crate::input::{Input, describe};
 use crate::jsonl;
 use crate::languages::Languages;
@@ -143,7 +143,7 @@ impl TableReader {
         if !admitted {
             let targets = columns.targets.iter().map(|(_, language)| cell(3).or(language.as_deref()));
             let (code, message) = self.languages.refusal(entry.source_language, targets);
-            let unit = entry.source_id.map(str::to_owned);
+            let unit = entry.source_id.map(start_of);
             sink.skip(Problem { line: row.line, unit, code, message });
         }
     }

@@ -5,7 +5,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::write::shown_time;
 use super::{DIALECT, DOMAIN, NAMESPACE, OURS, REST, TU_ATTRIBUTES, TUV_ATTRIBUTES};
-use crate::error::{Error, Fault, Problem, Result};
+use crate::error::{Error, Fault, Problem, Result, start_of};
 use crate::inline::{Builder, Segment};
 use crate::input::Input;
 use crate::json::{self, Object};
@@ -412,7 +412,7 @@ impl TmxReader {
     /// Makes entries of the pairs of a unit that are wanted.
     fn hand_on(&self, unit: &Unit, sink: &mut dyn Sink) {
         let skip = |sink: &mut dyn Sink, line: u64, (code, message): Fault| {
-            sink.skip(Problem { line, unit: unit.id.clone(), code, message });
+            sink.skip(Problem { line, unit: unit.id.as_deref().map(start_of), code, message });
         };
         if let Some(fault) = &unit.fault {
             return skip(sink, unit.line, fault.clone());

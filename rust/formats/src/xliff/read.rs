@@ -7,7 +7,7 @@ use diglot_engine::{Control, EntryRef};
 use quick_xml::events::{BytesStart, Event};
 
 use super::{DIALECT_1, DIALECT_2, REST, XLIFF_1, XLIFF_2};
-use crate::error::{Error, Fault, Problem, Result};
+use crate::error::{Error, Fault, Problem, Result, start_of};
 use crate::inline::{Builder, Dialect, Segment};
 use crate::input::Input;
 use crate::json::Object;
@@ -430,7 +430,7 @@ impl XliffReader {
     /// Makes entries of the pairs of a unit that are wanted.
     fn hand_on(&self, unit: &Unit, sink: &mut dyn Sink) {
         let skip = |sink: &mut dyn Sink, line: u64, (code, message): Fault| {
-            sink.skip(Problem { line, unit: unit.id.clone(), code, message });
+            sink.skip(Problem { line, unit: unit.id.as_deref().map(start_of), code, message });
         };
         if let Some(fault) = &unit.fault {
             return skip(sink, unit.line, fault.clone());
@@ -516,7 +516,8 @@ impl XliffReader {
             sink.offer(entry, *line, unit.id.as_deref());
         } else {
             let (code, message) = self.wanted.refusal(entry.source_language, [entry.target_language]);
-            sink.skip(Problem { line: *line, unit: unit.id.clone(), code, message });
+            let unit = unit.id.as_deref().map(start_of);
+            sink.skip(Problem { line: *line, unit, code, message });
         }
         let others = [entry.domain, entry.namespace, entry.source_id, entry.notes, entry.metadata];
         others.into_iter().flatten().map(str::len).sum()

@@ -8,7 +8,7 @@ use diglot_engine::EntryRef;
 use super::write::Parts;
 use super::{DIALECT_2, NAMESPACE, XLIFF_2};
 use crate::Writer;
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Problem, Result, start_of};
 use crate::options::Options;
 use crate::output::Output;
 use crate::rest::shown_language;
@@ -110,7 +110,7 @@ impl Writer for Xliff2Writer {
             if expected != shown {
                 return Err(Error::Unwritable(Problem {
                     line: self.offered,
-                    unit: entry.source_id.map(str::to_owned),
+                    unit: entry.source_id.map(start_of),
                     code: "other_language",
                     message: format!(
                         "its {what} is in {shown}; the file is in {expected}, and XLIFF 2 holds one pair"
