@@ -307,10 +307,25 @@ def test_looking_many_lines_up(run, store: str, tmp_path: Path) -> None:
     assert [len(answer["hits"]) for answer in answers[:6]] == [1, 0, 0, 0, 1, 1]
     assert all(answer["hits"][0]["id"] == 0 for answer in answers[6:])
 
-    queries.write_bytes(b"Save\nOpen\n\xff\n")
-    status, out, err = run("lookup", store, "--lines", queries)
-    assert (status, err) == (4, "diglot: line 3 is not UTF-8: invalid start byte\n")
     assert run("lookup", store, "--lines", tmp_path / "none")[0] == 3
+
+
+def test_a_line_that_is_not_utf8_has_an_error_for_an_answer(
+    run, store: str, tmp_path: Path
+) -> None:
+    queries = tmp_path / "queries.txt"
+    queries.write_bytes(b"Save\nOpen\na\xffb\r\nSave")
+    status, out, err = run("lookup", store, "--max-hits", "1", "--lines", queries)
+    assert (status, err) == (4, "diglot: line 3 is not UTF-8: invalid start byte\n")
+    save, open_, wrong, last = map(json.loads, out.splitlines())
+    assert [answer["hits"][0]["id"] for answer in (save, open_, last)] == [0, 2, 0]
+    message = "line 3 is not UTF-8: invalid start byte"
+    error = {"code": "invalid_format", "line": 3, "message": message}
+    assert wrong == {"query": "a\ufffdb", "error": error}
+    queries.write_bytes(b"\xff\nSave\n\xe2\x82")
+    status, out, err = run("lookup", store, "--lines", queries)
+    assert (status, len(out.splitlines())) == (4, 3)
+    assert err == "diglot: line 1 is not UTF-8: invalid start byte (1 more line)\n"
 
 
 def test_a_program_can_ask_and_wait_for_each_answer(store: str) -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from diglot import TranslationMemory, normalize
 from diglot.cli.arguments import add_command, add_filters, add_json, filters, number
-from diglot.cli.console import output, print_json, print_json_lines, shown
+from diglot.cli.console import count, output, print_json, print_json_lines, shown
 from diglot.cli.diff import Change, changes
 from diglot.cli.memory import opened
 from diglot.errors import FormatError, InvalidValueError
@@ -34,6 +34,7 @@ from the query is in colour on a terminal and in {+brackets+} elsewhere:
 
 With - or --lines, every line is a query, and every line of the output its answer:
   {"query": "Save", "hits": [{"id": 7, "score": 0.8, "entry": {"source": "Save it", …}}]}
+A line that is not UTF-8 has an "error" in place of "hits", and in the end the status is 4.
 Answers come as soon as there are queries, so that a program can ask and wait for them.
 
 examples:
@@ -121,18 +122,32 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _answer(file: int, memory: SyncMemory, options: dict[str, Any]) -> None:
-    """Answers the lines of a file as they come, one line of JSON each."""
-    for queries in _lines(file):
+    """Answers the lines of a file as they come, one line of JSON each.
+
+    Raises:
+        FormatError: A line is not UTF-8, said when all are answered; or is too long, said there.
+    """
+    wrong: list[FormatError] = []
+    for lines in _lines(file):
         # A line without a text has no hits, and an answer all the same.
-        asked = [query for query in queries if normalize(query)]
+        asked = [query for query, error in lines if not error and normalize(query)]
         found = iter(memory.search_many(asked, **options))
         print_json_lines(
-            _found(query, next(found) if normalize(query) else []) for query in queries
+            _refused(query, error)
+            if error
+            else _found(query, next(found) if normalize(query) else [])
+            for query, error in lines
         )
+        wrong += (error for _, error in lines if error)
+    if wrong:
+        more = f" ({count(len(wrong) - 1, 'more line', 'more lines')})" if len(wrong) > 1 else ""
+        raise FormatError(f"{wrong[0]}{more}", line=wrong[0].line)
 
 
-def _lines(file: int) -> Iterator[list[str]]:
-    """The lines of a file: as many at a time as are there, so that none waits for the next."""
+def _lines(file: int) -> Iterator[list[tuple[str, FormatError | None]]]:
+    """The lines of a file, each with what is wrong with it: as many at a time as are there, so that
+    none waits for the next.
+    """
     number = 0
     rest = b""
     while True:
@@ -152,11 +167,22 @@ def _lines(file: int) -> Iterator[list[str]]:
             return
 
 
-def _text(line: bytes, number: int) -> str:
+def _text(line: bytes, number: int) -> tuple[str, FormatError | None]:
+    encoding = "utf-8-sig" if number == 1 else "utf-8"
     try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\r")
+        return line.decode(encoding).removesuffix("\r"), None
     except UnicodeDecodeError as error:
-        raise FormatError(f"line {number} is not UTF-8: {error.reason}", line=number) from None
+        message = f"line {number} is not UTF-8: {error.reason}"
+        return line.decode(encoding, "replace").removesuffix("\r"), FormatError(
+            message, line=number
+        )
+
+
+def _refused(query: str, error: FormatError) -> dict[str, Any]:
+    return {
+        "query": query,
+        "error": {"code": error.code, "line": error.line, "message": str(error)},
+    }
 
 
 def _found(query: str, hits: Sequence[TranslationMemoryHit]) -> dict[str, Any]:
@@ -167,7 +193,7 @@ def _print_table(
     console: Console, query: str, hits: Sequence[TranslationMemoryHit], entries: int
 ) -> None:
     if not hits:
-        console.print(f"No matches among {entries:,} entries.")
+        console.print(f"No matches among {count(entries, 'entry', 'entries')}.")
         return
     table = Table(show_lines=True)
     table.add_column("Score", justify="right", no_wrap=True)
