@@ -217,6 +217,17 @@ def test_a_reader_that_stops_early_is_no_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on this system")
+def test_a_pipe_is_read_from_its_first_byte(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with started("lookup", str(pipe), "Save", "--json") as process:
+        pipe.write_text('{"source": "Save", "target": "저장"}\n', encoding="utf-8")
+        output, errors = process.communicate(timeout=60)
+    assert errors == b""
+    assert [hit["entry"]["target"] for hit in json.loads(output)["hits"]] == ["저장"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on this system")
 def test_it_can_be_interrupted(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -17,6 +17,9 @@ def is_store(path: str, *, create: bool = False) -> bool:
     Raises:
         OSError: It cannot be read.
     """
+    if Path(path).is_fifo():
+        # What were read of a pipe here, whoever reads it then would not get.
+        return False
     try:
         with Path(path).open("rb") as file:
             head = file.read(len(_SQLITE))
