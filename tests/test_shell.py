@@ -133,6 +133,24 @@ def test_a_dry_run_makes_no_store(run, file: str, store: str, tmp_path: Path) ->
     assert "a dry run" in out
 
 
+def test_errors_name_options_as_the_command_line_does(run, store: str, tmp_path: Path) -> None:
+    table, text, catalog = tmp_path / "a.csv", tmp_path / "a.txt", tmp_path / "a.po"
+    table.write_text("x,y\na,b\n", "utf-8")
+    text.write_text("a\n", "utf-8")
+    catalog.write_text('msgid ""\nmsgstr "Language: de\\n"\n', "utf-8")
+    for arguments, message in [
+        ((table, "--column", "source=z"), '--column has the name "z"'),
+        ((table, "--column", "source=x"), "--column must say which columns are"),
+        ((text,), "--targets is missing"),
+        ((catalog, "--to", "ko"), "--to asks for ko, but the catalog is in de"),
+        ((catalog, "--fuzzy", "--escape", "\\"), "escape is given, and po files have no use"),
+    ]:
+        status, out, err = run("import", store, *arguments)
+        assert (status, out, err[: len(message) + 8]) == (2, "", f"diglot: {message}")
+    status, _, err = run("import", store, table)
+    assert (status, "Say which columns they are" in err) == (4, True)
+
+
 def test_strict(run, file: str, store: str) -> None:
     before = entries(store)
     status, out, err = run("import", store, file, "--strict")

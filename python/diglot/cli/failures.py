@@ -10,6 +10,16 @@ WRONG, USAGE, FILE, FORMAT, NOT_INSTALLED, STORE, INTERRUPTED = 1, 2, 3, 4, 5, 6
 FAILURES = (DiglotError, OSError)
 
 
+# What fields of errors are called on the command line, where it has another word for them.
+_OPTIONS = {
+    "columns": "--column",
+    "source_language": "--from",
+    "target_language": "--to",
+    "target_languages": "--to",
+    "target_path": "--targets",
+}
+
+
 def failure(error: DiglotError | OSError) -> tuple[int, str]:
     """The exit status for an error, and what to say of it."""
     if isinstance(error, OSError):
@@ -21,4 +31,5 @@ def failure(error: DiglotError | OSError) -> tuple[int, str]:
         return FORMAT, str(error)
     if isinstance(error, StoreError):
         return STORE, str(error)
-    return USAGE, str(error)
+    field, _, rest = str(error).partition(" ")
+    return USAGE, f"{_OPTIONS.get(field, field)} {rest}" if field == error.field else str(error)

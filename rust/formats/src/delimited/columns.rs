@@ -152,8 +152,8 @@ fn unnamed(row: &[&str], named: bool, delimiter: u8) -> Error {
         return Error::Option { option: "columns", message };
     }
     let mut message = format!(
-        "no columns are called source and target, or by the codes of two languages; the first row has {}. Say with \
-         `columns` which they are, by their names, or by their numbers if the first row is no header",
+        "no columns are called source and target, or by the codes of two languages; the first row has {}. Say \
+         which columns they are, by their names, or by their numbers if the first row is no header",
         listed(row)
     );
     let other = [';', '\t', ',', '|'].into_iter().find(|other| {

@@ -88,7 +88,7 @@ impl TableReader {
             Marks::AsTheyShould => {}
             Marks::Inside => {
                 let message = "text comes after the quotation marks that close a cell; within them, each has to be \
-                               written as two, or `escape` has to say how";
+                               written as two, or an escape character has to be given";
                 return skip(sink, "quotation_marks", message.to_owned());
             }
             Marks::Open => {

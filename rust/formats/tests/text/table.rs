@@ -184,7 +184,7 @@ fn what_is_no_table_is_called_what_it_is() {
             b"source;target\na;b\n",
             1,
             "no columns are called source and target, or by the codes of two languages; the first row has \
-             \"source;target\". Say with `columns` which they are, by their names, or by their numbers if the first row \
+             \"source;target\". Say which columns they are, by their names, or by their numbers if the first row \
              is no header. It looks as if the delimiter were ';'",
         ),
     ] {
