@@ -604,8 +604,9 @@ def test_those_that_wait_in_a_group_hear_of_it_together(path, other, memory):
     asyncio.run(run())
 
 
-def test_a_full_disk_changes_nothing(tmp_path):
-    """On a file system of its own, so small that it gets full."""
+@pytest.fixture
+def small(tmp_path):
+    """A file system of its own, so small that it gets full."""
     folder = tmp_path / "small"
     folder.mkdir()
     mounted = subprocess.run(
@@ -615,35 +616,72 @@ def test_a_full_disk_changes_nothing(tmp_path):
     )
     if mounted.returncode:
         pytest.skip(f"mounting a small file system is not allowed: {mounted.stderr.decode()}")
-    try:
-        with SqliteTranslationMemory.open(folder / "memory.db") as memory:
-            expected = []
-            large = "word " * 4000
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
 
-            def fill():
-                while True:
-                    expected.append((memory.add(entry(large)), entry(large)))
 
-            with pytest.raises(StoreError, match="no room") as caught:
-                fill()
-            assert caught.value.code == "store_full"
-            with pytest.raises(StoreError, match="no room"):
-                memory.add_many(entry(large) for _ in range(100))
-            assert expected
-            assert list(memory.items()) == expected
-            with SqliteTranslationMemory.open(folder / "memory.db", read_only=True) as again:
-                assert list(again.items()) == expected
-        with SqliteTranslationMemory.open(folder / "memory.db") as memory:
-            assert memory.verify() == len(expected)
-            # There is no room for a copy.
-            with pytest.raises(StoreError, match="no room"):
-                memory.compact()
-            assert memory.verify() == len(expected)
-            subprocess.run(["mount", "-o", "remount,size=5m", str(folder)], check=True)
-            assert memory.add(entry()) == len(expected)
+def test_a_full_disk_changes_nothing(small):
+    path = small / "memory.db"
+    with SqliteTranslationMemory.open(path) as memory:
+        expected = []
+        large = "word " * 4000
+
+        def fill():
+            while True:
+                expected.append((memory.add(entry(large)), entry(large)))
+
+        with pytest.raises(StoreError, match="no room") as caught:
+            fill()
+        assert caught.value.code == "store_full"
+        with pytest.raises(StoreError, match="no room"):
+            memory.add_many(entry(large) for _ in range(100))
+        assert expected
+        assert list(memory.items()) == expected
+        with SqliteTranslationMemory.open(path, read_only=True) as again:
+            assert list(again.items()) == expected
+    with SqliteTranslationMemory.open(path) as memory:
+        assert memory.verify() == len(expected)
+        # There is no room for a copy.
+        with pytest.raises(StoreError, match="no room"):
             memory.compact()
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        assert memory.verify() == len(expected)
+        subprocess.run(["mount", "-o", "remount,size=5m", str(small)], check=True)
+        assert memory.add(entry()) == len(expected)
+        memory.compact()
+
+
+@pytest.mark.parametrize("leftover", [False, True])
+def test_a_disk_that_others_filled_can_be_read(small, leftover):
+    path = small / "memory.db"
+    with SqliteTranslationMemory.open(path) as memory:
+        memory.add_many(entries(20))
+        # As from one that was killed: all is in the log only.
+        copies = {name: Path(f"{path}{name}").read_bytes() for name in ("", "-wal")}
+    if leftover:
+        for name, data in copies.items():
+            Path(f"{path}{name}").write_bytes(data)
+    filling = small / "filling"
+    with filling.open("wb", buffering=0) as file:
+        os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(small).free)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="no room") as caught:
+        SqliteTranslationMemory.open(path)
+    assert caught.value.code == "store_full"
+    with SqliteTranslationMemory.open(path, read_only=True) as reader:
+        assert path.read_bytes() == before
+        assert reader.search("Save file 7")[0].entry.target == "7"
+        assert reader.verify() == len(reader) == 20
+        # It is no worse than any other.
+        filling.unlink()
+        add = f"""
+from diglot import TranslationMemoryEntry
+from diglot.stores.sqlite import SqliteTranslationMemory
+with SqliteTranslationMemory.open({str(path)!r}) as memory:
+    memory.add(TranslationMemoryEntry("Close", "c"))
+"""
+        subprocess.run([sys.executable, "-c", add], check=True)
+        assert reader.search("Close")[0].entry.target == "c"
+        assert reader.verify() == 21
 
 
 READER = """

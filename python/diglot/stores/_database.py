@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
@@ -82,6 +83,12 @@ _MIGRATIONS: list[tuple[str, ...]] = [
 # Bytes that the write-ahead log keeps on disk after a large change.
 _MOST_LOG = 64 << 20
 
+# Bytes that SQLite may need beside the database before it can write anything.
+_LEAST_ROOM = 64 << 10
+
+# What SQLite says of a file that cannot be read or written, whatever the reason.
+_FAILED = "disk I/O error"
+
 
 class Arguments(NamedTuple):
     """What a database is opened with.
@@ -142,8 +149,17 @@ class Database:
                     writer.execute("PRAGMA synchronous = FULL")
                     writer.execute(f"PRAGMA journal_size_limit = {_MOST_LOG}")
                 self._mode = _reading_mode(path)
-                self.reader = self._connect(self._mode, busy_timeout)
-                self._check(self.reader, kind)
+                try:
+                    self.reader = self._connect(self._mode, busy_timeout)
+                    self._check(self.reader, kind)
+                except sqlite3.OperationalError as error:
+                    if not read_only or _FAILED not in str(error):
+                        raise
+                    # As on a disk without room for what processes share, which this does without.
+                    self.close()
+                    self._mode = "ro&readonly_shm=1"
+                    self.reader = self._connect(self._mode, busy_timeout)
+                    self._check(self.reader, kind)
             except BaseException:
                 self.close()
                 raise
@@ -194,7 +210,8 @@ class Database:
             return StoreBusyError(
                 f"{path} is in use by another process, which did not let go in time", path=path
             )
-        if "is full" in message:
+        # SQLite tells of a lack of room for its log, but not for what processes share.
+        if "is full" in message or (_FAILED in message and _is_full(self.path.parent)):
             return StoreError(
                 f"there is no room for {path}: {message}", code="store_full", path=path
             )
@@ -450,6 +467,13 @@ def _check_file(path: Path, *, create: bool, read_only: bool) -> None:
             code="store_read_only",
             path=str(path),
         )
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < _LEAST_ROOM
+    except OSError:
+        return False
 
 
 def _reading_mode(path: Path) -> str:
