@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import traceback
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -378,6 +379,23 @@ def test_databases_that_were_tampered_with(path, change, error, match):
     for read_only in (False, True):
         with pytest.raises(error, match=match):
             SqliteTranslationMemory.open(path, read_only=read_only)
+
+
+def test_a_text_that_is_not_utf_8_is_damage_and_not_shown(path):
+    with SqliteTranslationMemory.open(path) as memory:
+        memory.add(entry("Save the file" * 100_000))
+        memory.add(entry())
+        with closing(sqlite3.connect(path)) as database, database:
+            change = "UPDATE entries SET source = CAST(x'ff' || source AS TEXT) WHERE id = 0"
+            database.execute(change)
+        with pytest.raises(StoreDamagedError) as verified:
+            memory.verify()
+    with pytest.raises(StoreDamagedError) as opened:
+        SqliteTranslationMemory.open(path)
+    for caught in (verified, opened):
+        assert str(caught.value) == f"{path} is damaged: a source is not UTF-8"
+        assert caught.value.code == "store_damaged"
+        assert len("".join(traceback.format_exception(caught.value))) < 10_000
 
 
 @pytest.mark.parametrize(

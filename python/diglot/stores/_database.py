@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -88,6 +89,9 @@ _LEAST_ROOM = 64 << 10
 
 # What SQLite says of a file that cannot be read or written, whatever the reason.
 _FAILED = "disk I/O error"
+
+# What Python says of a text that is none.
+_NO_TEXT = re.compile("Could not decode to UTF-8 column '([^']*)'")
 
 
 class Arguments(NamedTuple):
@@ -201,6 +205,12 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
+            if damaged := _NO_TEXT.match(str(error)):
+                # The message has the whole text, which may be long.
+                path = str(self.path)
+                raise StoreDamagedError(
+                    f"{path} is damaged: a {damaged[1]} is not UTF-8", path=path
+                ) from None
             raise self._error(error) from error
 
     def _error(self, error: sqlite3.Error) -> StoreError:
