@@ -399,6 +399,24 @@ def test_a_text_that_is_not_utf_8_is_damage_and_not_shown(path):
 
 
 @pytest.mark.parametrize(
+    ("before", "byte", "match"),
+    [
+        (b"CREATE TABLE ent", 0xE4, "malformed database schema"),
+        # The format of the schema, after the version of it.
+        (b"\0\0\0\4\0\0\0", 7, "unsupported file format"),
+    ],
+)
+def test_damage_to_the_schema_is_told(path, before, byte, match):
+    SqliteTranslationMemory.open(path).close()
+    data = bytearray(path.read_bytes())
+    data[data.index(before) + len(before)] = byte
+    path.write_bytes(data)
+    for read_only in (False, True):
+        with pytest.raises(StoreDamagedError, match=f"is damaged: .*{match}"):
+            SqliteTranslationMemory.open(path, read_only=read_only)
+
+
+@pytest.mark.parametrize(
     ("change", "match"),
     [
         ("UPDATE entries SET target = 'other' WHERE id = 1", "does not have the entry 1 as it is"),

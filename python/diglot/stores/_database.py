@@ -90,6 +90,9 @@ _LEAST_ROOM = 64 << 10
 # What SQLite says of a file that cannot be read or written, whatever the reason.
 _FAILED = "disk I/O error"
 
+# Characters of what SQLite says of damage.
+_MOST_SAID = 200
+
 # What Python says of a text that is none.
 _NO_TEXT = re.compile("Could not decode to UTF-8 column '([^']*)'")
 
@@ -212,6 +215,11 @@ class Database:
                     f"{path} is damaged: a {damaged[1]} is not UTF-8", path=path
                 ) from None
             raise self._error(error) from error
+        except UnicodeDecodeError as error:
+            # What SQLite says has a part of the database in it that is no text.
+            path = str(self.path)
+            said = error.object.decode(errors="replace")[:_MOST_SAID]
+            raise StoreDamagedError(f"{path} is damaged: {said}", path=path) from None
 
     def _error(self, error: sqlite3.Error) -> StoreError:
         # By message, as Python 3.10 does not tell SQLite's code.
@@ -233,7 +241,7 @@ class Database:
             )
         if "not a database" in message:
             return StoreFormatError(f"{path} is not a SQLite database", path=path)
-        if "malformed" in message:
+        if "malformed" in message or "unsupported file format" in message:
             return StoreDamagedError(f"{path} is damaged: {message}", path=path)
         return StoreError(f"{path}: {message}", path=path)
 
