@@ -8,6 +8,7 @@
 use quick_xml::events::{BytesStart, Event};
 
 use crate::error::Fault;
+use crate::json::{self, Members};
 use crate::xml;
 
 /// The inline elements of a format.
@@ -44,13 +45,19 @@ pub(crate) enum Kind {
     Empty,
 }
 
+/// The names of elements whose content is code, in whatever format they are.
+const CODES: [&str; 5] = ["bpt", "ept", "ph", "it", "ut"];
+
+/// The keys of the metadata that have the markup of entries.
+const MARKUP: [&str; 3] = ["tmx", "xliff", "xliff2"];
+
 /// How a format writes code that it knows nothing of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Foreign {
     /// As the content of `bpt` and `ept`, which share the value of this attribute, and of `ph`; `numbered` if that has the
     /// attribute, too.
     Content { attribute: &'static str, numbered: bool },
-    /// As the attributes `dispStart` and `dispEnd` of `pc`, and `disp` of `ph`.
+    /// As the attributes `dispStart` and `dispEnd` of `pc`, and `disp` of `ph`: no element has code for its content.
     Attribute,
 }
 
@@ -95,6 +102,8 @@ enum Open {
 /// Collects a [`Segment`] from the events between its tags.
 pub(crate) struct Builder<'d> {
     dialect: &'d Dialect,
+    /// Whether what comes is the markup of another format, in which the same names may stand for something else.
+    other: bool,
     segment: Segment,
     marked: bool,
     open: Vec<Open>,
@@ -111,6 +120,7 @@ impl<'d> Builder<'d> {
     pub(crate) fn new(dialect: &'d Dialect) -> Builder<'d> {
         Builder {
             dialect,
+            other: false,
             segment: Segment::default(),
             marked: false,
             open: Vec::new(),
@@ -178,7 +188,12 @@ impl<'d> Builder<'d> {
 
     /// Adds a text to the markup.
     fn push_text(&mut self, text: &str) {
-        self.dialect.push_text(&mut self.segment.markup, text);
+        let markup = &mut self.segment.markup;
+        if self.hidden > 0 && self.dialect.foreign == Foreign::Attribute {
+            xml::push_value(markup, text);
+        } else {
+            self.dialect.push_text(markup, text);
+        }
     }
 
     /// From now on there is markup.
@@ -195,10 +210,15 @@ impl<'d> Builder<'d> {
         }
         self.mark();
         let in_code = matches!(self.open.last(), Some(Open::Code(_) | Open::Whole | Open::Verbatim));
-        let element = xml::local(tag.name().into_inner(), prefix)
-            .and_then(|name| self.dialect.elements.iter().find(|element| element.name == name));
+        let name = xml::local(tag.name().into_inner(), prefix);
+        let is_code = name.is_some_and(|name| CODES.contains(&name));
+        let element = self.dialect.elements.iter().find(|element| Some(element.name) == name);
         // Flows stand in code, and nothing else does.
-        if let Some(element) = element.filter(|element| (element.kind == Kind::Flow) == in_code)
+        let fits = |element: &&Element| {
+            let has_code = self.other && is_code && element.kind == Kind::Empty && !empty;
+            (element.kind == Kind::Flow) == in_code && !has_code
+        };
+        if let Some(element) = element.filter(fits)
             && self.start_own(element, tag, empty)?
         {
             return Ok(());
@@ -209,14 +229,16 @@ impl<'d> Builder<'d> {
                 self.open(Open::Verbatim);
             }
         } else {
-            self.start_foreign(tag, empty, element.is_some_and(|element| element.kind == Kind::Code));
+            self.start_foreign(tag, empty, is_code);
         }
         Ok(())
     }
 
     /// Takes an element that stands for a character; it is text like other text. Returns whether it is one.
     fn character(&mut self, tag: &BytesStart<'_>, prefix: &str, empty: bool) -> Result<bool, Fault> {
-        if !self.dialect.characters || xml::local(tag.name().into_inner(), prefix) != Some("cp") {
+        if !(self.dialect.characters || self.other)
+            || xml::local(tag.name().into_inner(), prefix) != Some("cp")
+        {
             return Ok(false);
         }
         let mut character = None;
@@ -304,6 +326,13 @@ impl<'d> Builder<'d> {
                     (false, false) => self.open(Open::Whole),
                 }
             }
+            Foreign::Attribute if code && !empty => {
+                self.segment.markup.push_str("<ph");
+                self.push_number("id", self.foreign);
+                self.segment.markup.push_str(" disp=\"");
+                self.open(Open::Whole);
+                self.push_tag(tag, empty);
+            }
             Foreign::Attribute => {
                 self.segment.markup.push_str(if empty { "<ph" } else { "<pc" });
                 self.push_number("id", self.foreign);
@@ -329,6 +358,10 @@ impl<'d> Builder<'d> {
     fn end(&mut self, name: &str) {
         // The reader has seen to it that tags are paired.
         let Some(open) = self.open.pop() else { return };
+        // What ends a code is part of it.
+        if matches!(open, Open::Whole | Open::Verbatim) {
+            self.push_text(&format!("</{name}>"));
+        }
         self.hidden -= usize::from(open.hides());
         match open {
             Open::Span(own) | Open::Code(own) | Open::Flow(own) => {
@@ -345,12 +378,11 @@ impl<'d> Builder<'d> {
                 self.push_text(&format!("</{name}>"));
                 self.segment.markup.push_str("</ept>");
             }
-            Open::Whole => {
-                self.push_text(&format!("</{name}>"));
-                self.segment.markup.push_str("</ph>");
-            }
-            Open::Verbatim => self.push_text(&format!("</{name}>")),
-            Open::Character => {}
+            Open::Whole => self.segment.markup.push_str(match self.dialect.foreign {
+                Foreign::Content { .. } => "</ph>",
+                Foreign::Attribute => "\"/>",
+            }),
+            Open::Verbatim | Open::Character => {}
         }
     }
 
@@ -379,10 +411,11 @@ impl Open {
     }
 }
 
-/// The segment that a markup is of; `None` if it is not well-formed, or has what XML does not allow.
-pub(crate) fn parse(dialect: &Dialect, markup: &str) -> Option<Segment> {
+/// The segment that a markup is of; `None` if it is not well-formed, or has what XML does not allow. `other`: the markup is
+/// that of another format.
+fn parse(dialect: &Dialect, markup: &str, other: bool) -> Option<Segment> {
     let mut reader = quick_xml::Reader::from_str(markup);
-    let mut builder = Builder::new(dialect);
+    let mut builder = Builder { other, ..Builder::new(dialect) };
     loop {
         match reader.read_event().ok()? {
             Event::Eof => break,
@@ -390,4 +423,30 @@ pub(crate) fn parse(dialect: &Dialect, markup: &str) -> Option<Segment> {
         }
     }
     builder.open.is_empty().then(|| builder.finish())
+}
+
+/// The markup that a member of the metadata is, if it is markup of this text. `other`: as in [`parse`].
+fn markup_of(dialect: &Dialect, value: &str, text: &str, other: bool) -> Option<String> {
+    let segment = parse(dialect, &serde_json::from_str::<String>(value).ok()?, other)?;
+    (segment.text == text && !segment.markup.is_empty()).then_some(segment.markup)
+}
+
+/// The markup that a member of the format's own part of the metadata is, if it is markup of this text.
+pub(crate) fn own_markup(dialect: &Dialect, value: &str, text: &str) -> Option<String> {
+    markup_of(dialect, value, text, false)
+}
+
+/// The markup of this text that the metadata has of other formats than the one with this key, as this one has it. `name`
+/// is `source` or `target`.
+pub(crate) fn other_markup(
+    dialect: &Dialect,
+    key: &str,
+    metadata: &Members<'_>,
+    name: &str,
+    text: &str,
+) -> Option<String> {
+    let others = MARKUP.into_iter().filter(|other| *other != key);
+    others
+        .filter_map(|other| json::members(metadata.get(other)?.get()))
+        .find_map(|members| markup_of(dialect, members.get(name)?.get(), text, true))
 }

@@ -7,8 +7,8 @@ use diglot_engine::EntryRef;
 use super::{DIALECT, DOMAIN, NAMESPACE, OURS, REST, TU_ATTRIBUTES, TUV_ATTRIBUTES};
 use crate::Writer;
 use crate::error::{Error, Result};
-use crate::inline;
-use crate::json::{self, Members, Object};
+use crate::inline::{other_markup, own_markup};
+use crate::json::{self, Object};
 use crate::options::Options;
 use crate::output::Output;
 use crate::rest::{self, shown_language};
@@ -149,8 +149,8 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
     let [mut source, mut target] = [About::default(), About::default()];
     for (key, value) in ours.iter().flatten() {
         let taken = match key.as_ref() {
-            "source" => markup(value.get(), entry.source).map(drop),
-            "target" => markup(value.get(), entry.target).map(drop),
+            "source" => own_markup(&DIALECT, value.get(), entry.source).map(drop),
+            "target" => own_markup(&DIALECT, value.get(), entry.target).map(drop),
             "source_tuv" => variant(value.get(), entry, changed_at.as_deref()).map(|about| source = about),
             "target_tuv" => variant(value.get(), entry, changed_at.as_deref()).map(|about| target = about),
             "notes" => None,
@@ -217,22 +217,14 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
         out.push('>');
         about.push(out);
         out.push_str("<seg>");
-        let kept =
-            |members: Option<&Members<'_>>| members?.get(key).and_then(|value| markup(value.get(), text));
-        let other = || kept(metadata.get("xliff").and_then(|value| json::members(value.get())).as_ref());
-        match kept(ours.as_ref()).or_else(other) {
+        let own = ours.as_ref().and_then(|ours| own_markup(&DIALECT, ours.get(key)?.get(), text));
+        match own.or_else(|| other_markup(&DIALECT, "tmx", &metadata, key, text)) {
             Some(markup) => out.push_str(&markup),
             None => push_text(out, text),
         }
         out.push_str("</seg></tuv>\n");
     }
     out.push_str("</tu>\n");
-}
-
-/// The markup that a member holds, if it is markup of this text.
-fn markup(value: &str, text: &str) -> Option<String> {
-    let segment = inline::parse(&DIALECT, &serde_json::from_str::<String>(value).ok()?)?;
-    (segment.text == text && !segment.markup.is_empty()).then_some(segment.markup)
 }
 
 /// What a `tuv` says, if it can be written as it is and would not be read as a time that the entry does not have.

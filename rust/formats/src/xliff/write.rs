@@ -48,18 +48,10 @@ impl<'a> Parts<'a> {
     /// The content of the source or the target: its markup, if there is any of this text, in this or in another format.
     pub(super) fn content(&mut self, name: &'static str, text: &str) -> String {
         let dialect = self.dialect;
-        let markup = |value: &str| {
-            let segment = inline::parse(dialect, &serde_json::from_str::<String>(value).ok()?)?;
-            (segment.text == text && !segment.markup.is_empty()).then_some(segment.markup)
-        };
-        if let Some(markup) = self.take_with(name, markup) {
+        if let Some(markup) = self.take_with(name, |value| inline::own_markup(dialect, value, text)) {
             return markup;
         }
-        let others = ["tmx", "xliff", "xliff2"].into_iter().filter(|key| *key != self.key);
-        let other = others
-            .filter_map(|key| json::members(self.metadata.get(key)?.get()))
-            .find_map(|members| markup(members.get(name)?.get()));
-        other.unwrap_or_else(|| {
+        inline::other_markup(dialect, self.key, &self.metadata, name, text).unwrap_or_else(|| {
             let mut content = String::new();
             dialect.push_text(&mut content, text);
             content
