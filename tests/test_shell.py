@@ -133,6 +133,21 @@ def test_a_dry_run_makes_no_store(run, file: str, store: str, tmp_path: Path) ->
     assert "a dry run" in out
 
 
+def test_of_nothing_that_can_be_read_no_store_is_made(run, file: str, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<html>")
+    (tmp_path / "broken.tmx").write_text("<tmx")
+    new = tmp_path / "new.db"
+    unusable = [tmp_path / "page.html", tmp_path / "broken.tmx", tmp_path / "missing.tmx", tmp_path]
+    status, out, err = run("import", new, *unusable)
+    assert (status, out, err.count("diglot: ")) == (2, "", 4)
+    assert run("import", new, file, "--format", "pdf")[0] == 2
+    assert not list(tmp_path.glob("new.db*"))
+    assert run("import", new, *unusable, file)[0] == 2
+    assert list(tmp_path.glob("new.db*")) == [new]
+    with SqliteTranslationMemory.open(new) as memory:
+        assert len(memory)
+
+
 def test_errors_name_options_as_the_command_line_does(run, store: str, tmp_path: Path) -> None:
     table, text, catalog = tmp_path / "a.csv", tmp_path / "a.txt", tmp_path / "a.po"
     table.write_text("x,y\na,b\n", "utf-8")
@@ -548,7 +563,7 @@ def test_files_of_other_programs_go_in_and_come_out_again(run, tmp_path: Path) -
         status, out, err = run("import", store, path, "--json", *arguments)
         if path.name.endswith(malformed):
             assert (status, str(path) in err) == (4, True)
-            assert entries(str(store)) == []
+            assert not store.exists() or entries(str(store)) == []
             continue
         assert (status, err) == (0, "")
         report = json.loads(out)

@@ -793,6 +793,13 @@ def test_a_store_that_is_read_only_sees_what_others_write(path, memory):
             assert caught.value.code == "store_read_only"
 
 
+@pytest.mark.parametrize("count", [0, 1])
+def test_only_the_database_is_left_of_a_new_store(path, count):
+    with SqliteTranslationMemory.open(path) as memory:
+        memory.add_many(entries(count))
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_a_closed_store_does_nothing(memory):
     memory.add(entry())
     memory.close()

@@ -17,13 +17,14 @@ from diglot.cli.arguments import add_command, add_json, columns
 from diglot.cli.console import count, output, print_json_lines, progress, say, shown, warn
 from diglot.cli.failures import FAILURES, failure
 from diglot.cli.memory import opened_store
-from diglot.formats import ReadOptions, SkippedUnit
+from diglot.formats import ReadOptions, SkippedUnit, read
 from diglot.transfer import ImportReport
 
 _EPILOG = """\
-STORE is made if it is not there. Each FILE is added whole or, after an error, not at
-all; what cannot be used of it is left out and listed. A file may be compressed with
-gzip or Zstandard. - is the standard input.
+STORE is made if it is not there and one FILE at least is in a format that is known.
+Each FILE is added whole or, after an error, not at all; what cannot be used of it is
+left out and listed. A file may be compressed with gzip or Zstandard. - is the standard
+input.
 
 formats: {formats}
 The format is what the name or the first bytes of a file tell, or --format.
@@ -128,7 +129,12 @@ def run(args: argparse.Namespace) -> int:
             field: int(column) if column.isdecimal() else column for field, column in named.items()
         }
     status = 0
-    with _store(args.store, args.dry_run) as store:
+    # Of nothing that can be read, no store is made.
+    dry_run = args.dry_run or not (
+        Path(args.store).exists()
+        or any(_can_be_read(file, args.format, options) for file in args.files)
+    )
+    with _store(args.store, dry_run) as store:
         for file in args.files:
             try:
                 with progress(shown(Path(file).name), "Adding") as report:
@@ -139,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
                         namespace=args.namespace,
                         duplicates=args.duplicates,
                         strict=args.strict,
-                        dry_run=args.dry_run,
+                        dry_run=dry_run,
                         progress=report,
                         **options,
                     )
@@ -156,6 +162,19 @@ def run(args: argparse.Namespace) -> int:
             else:
                 _print(output(), done)
     return status
+
+
+def _can_be_read(file: str, format: str | None, options: ReadOptions) -> bool:
+    """Whether a file is there and in a format that is known; a pipe is not looked into, as it can
+    be read only once.
+    """
+    path = Path(file)
+    try:
+        if file != "-" and not path.is_fifo() and not path.is_char_device():
+            read(file, format=format, **options)
+    except FAILURES:
+        return False
+    return True
 
 
 def _store(path: str, dry_run: bool) -> AbstractContextManager[SyncMemory]:

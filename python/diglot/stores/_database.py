@@ -152,6 +152,8 @@ class Database:
                     self.writer = writer
                     self._migrate(writer, kind)
                     writer.execute("PRAGMA journal_mode = WAL")
+                    # Only who has read the log tidies it up in the end.
+                    self._identity(writer)
                     # The default of SQLite, but not of all builds.
                     writer.execute("PRAGMA synchronous = FULL")
                     writer.execute(f"PRAGMA journal_size_limit = {_MOST_LOG}")
