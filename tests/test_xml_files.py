@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import etree
 
 from diglot import FormatError, TranslationMemoryEntry, formats
 
@@ -693,6 +694,32 @@ def test_written_and_read_again_nothing_is_lost(name: str, tmp_path: Path) -> No
     assert formats.write(path, entries, format=form) == []
     again, skipped = split(formats.read(path, format=form))
     assert (again, skipped) == (entries, [])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in TMX
+        if name.endswith(("ImportTMXTest.tmx", "1L.tmx", "OpenXLIFF_Java_es.tmx"))
+    ],
+)
+def test_other_programs_find_the_attributes_of_a_unit(name: str, tmp_path: Path) -> None:
+    entries, _ = split(formats.read(FILES / "tmx" / name))
+    path = tmp_path / "again.tmx"
+    formats.write(path, entries)
+    # Every translation of a unit is written as a unit, with what the unit says.
+    original = [
+        (dict(unit.attrib), dict(source.attrib), dict(target.attrib))
+        for unit in etree.parse(FILES / "tmx" / name).iter("tu")
+        for source, *targets in [unit.findall("tuv")]
+        for target in targets
+    ]
+    written = list(etree.parse(path).iter("tu"))
+    assert len(written) == len(original)
+    for unit, (attributes, *variants) in zip(written, original, strict=True):
+        assert dict(unit.attrib).items() >= attributes.items()
+        assert [dict(variant.attrib) for variant in unit.findall("tuv")] == variants
 
 
 def test_the_parts_of_a_unit_are_kept() -> None:

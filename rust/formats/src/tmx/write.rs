@@ -239,17 +239,17 @@ fn variant(value: &str, entry: &EntryRef<'_>, changed_at: Option<&str>) -> Optio
 struct Date {
     /// The attribute of the `tu`.
     written: Option<String>,
-    /// Whether that, or what the `tuv` have, is read as this time.
+    /// Whether that, or without it what the `tuv` have, is read as this time.
     exact: bool,
 }
 
 fn date(time: Option<&str>, derived: Option<String>) -> Date {
     let Some(time) = time else { return Date { written: None, exact: true } };
-    if derived.as_deref() == Some(time) {
-        return Date { written: None, exact: true };
-    }
     let written = time::basic(time);
-    let exact = written.as_deref().and_then(time::extended).as_deref() == Some(time);
+    let exact = match &written {
+        Some(basic) => time::extended(basic).as_deref() == Some(time),
+        None => derived.as_deref() == Some(time),
+    };
     Date { written, exact }
 }
 
