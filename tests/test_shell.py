@@ -296,6 +296,22 @@ def test_verify(run, store: str, file: str, tmp_path: Path) -> None:
     assert (status, "the root element is <html>" in out) == (1, True)
 
 
+def test_verify_counts_what_it_knows(run, store: str) -> None:
+    with SqliteTranslationMemory.open(store) as memory:
+        memory.compact()
+    data = Path(store).read_bytes()
+    assert data.count(b"Open") == 1
+    Path(store).write_bytes(data.replace(b"Open", b"Op\xffn"))
+    status, out, _ = run("verify", store)
+    assert status == 1
+    assert out.endswith(f"{store}: 4 entries, 1 problem\n")
+    Path(f"{store}-snapshot").unlink()
+    status, out, _ = run("verify", store)
+    assert (status, out.splitlines()[-1]) == (1, f"{store}: 1 problem")
+    status, out, _ = run("verify", store, "--json")
+    assert (status, json.loads(out)["entries"]) == (1, None)
+
+
 def test_compact_and_dedupe(run, store: str) -> None:
     status, out, _ = run("dedupe", store, "--dry-run")
     assert (status, out.splitlines()[0]) == (0, "1 duplicate would be removed")

@@ -381,6 +381,31 @@ def test_databases_that_were_tampered_with(path, change, error, match):
             SqliteTranslationMemory.open(path, read_only=read_only)
 
 
+@pytest.mark.parametrize("with_snapshot", [False, True])
+def test_a_letter_that_changed_is_noticed_with_a_snapshot_only(path, with_snapshot):
+    with SqliteTranslationMemory.open(path) as memory:
+        memory.add_many([entry("Close the window"), entry()])
+        memory.compact()
+    if not with_snapshot:
+        snapshot_of(path).unlink()
+    path.write_bytes(path.read_bytes().replace(b"the window", b"the winfow"))
+    with SqliteTranslationMemory.open(path, read_only=True) as memory:
+        assert memory.get(0).source == f"Close the win{'d' if with_snapshot else 'f'}ow"
+        if with_snapshot:
+            with pytest.raises(StoreDamagedError, match="the entry 0"):
+                memory.verify()
+        else:
+            assert memory.verify() == 2
+
+
+def test_who_only_reads_leaves_an_empty_log_to_who_writes_next(path):
+    SqliteTranslationMemory.open(path).close()
+    SqliteTranslationMemory.open(path, read_only=True).close()
+    assert Path(f"{path}-wal").stat().st_size == 0
+    SqliteTranslationMemory.open(path).close()
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_a_text_that_is_not_utf_8_is_damage_and_not_shown(path):
     with SqliteTranslationMemory.open(path) as memory:
         memory.add(entry("Save the file" * 100_000))

@@ -39,12 +39,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Checks, and says what is wrong."""
-    entries = 0
+    # Unknown until something was read.
+    entries: int | None = None
     problems: list[dict[str, object]] = []
     more = 0
     try:
         if is_store(args.memory):
             with opened_store(args.memory, read_only=True) as store:
+                entries = len(store)
                 entries = store.verify()
         else:
             with progress("Reading") as report:
@@ -64,5 +66,6 @@ def run(args: argparse.Namespace) -> int:
         if more:
             say(f"… and {more:,} more")
         wrong = count(len(problems) + more, "problem", "problems") if problems else "nothing wrong"
-        say(f"{shown(args.memory)}: {count(entries, 'entry', 'entries')}, {wrong}")
+        held = "" if entries is None else f"{count(entries, 'entry', 'entries')}, "
+        say(f"{shown(args.memory)}: {held}{wrong}")
     return WRONG if problems else 0
