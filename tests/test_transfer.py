@@ -1,6 +1,9 @@
 """Files into memories and out of them: reports, policies, dry runs, what is stopped."""
 
 import asyncio
+import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,6 +136,36 @@ def test_a_dry_run_reports_the_same_and_changes_nothing(memory, file: Path) -> N
         assert dry.dry_run
         assert not done.dry_run
         assert {**dry.to_dict(), "dry_run": False} == done.to_dict()
+
+
+def test_what_is_only_counted_need_not_fit_into_memory(tmp_path: Path) -> None:
+    file = tmp_path / "large.jsonl"
+    text = "word " * 20_000
+    with file.open("w", encoding="utf-8") as out:
+        for number in range(600):
+            # Two spellings of a language, of which the rarer comes first.
+            language = "EN" if number < 200 else "en"
+            entry = {"source": f"{number} {text}", "target": "b", "source_language": language}
+            out.write(json.dumps(entry) + "\n")
+    script = (
+        "import resource, sys\n"
+        "from diglot import TranslationMemory\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "seen = []\n"
+        "report = TranslationMemory().import_file(\n"
+        "    sys.argv[1], dry_run=True, progress=lambda *told: seen.append(told))\n"
+        "[pair] = report.pairs\n"
+        "assert seen[-1] == (seen[-1][1], seen[-1][1], 600), seen[-1]\n"
+        "print(pair.source_language, pair.added)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(file)], capture_output=True, text=True, timeout=100
+    )
+    language, added, more = done.stdout.split()
+    assert (language, added) == ("en", "600"), done.stderr
+    # In KiB, or in bytes on macOS.
+    assert int(more) * (1 if sys.platform == "darwin" else 1024) < file.stat().st_size / 3
 
 
 def test_strict_takes_nothing_of_a_file_that_cannot_be_used_entirely(memory, file: Path) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "dedupe",
     "file_formats",
     "find_duplicates",
+    "fold_pairs",
     "merge",
     "normalize",
     "read_jsonl",
@@ -40,6 +41,9 @@ __version__: Final[str]
 # source_language, target_language, domain, namespace, max_hits, min_score; as
 # `diglot.store.SearchOptions` has them.
 _Options: TypeAlias = tuple[str | None, str | None, str | None, str | None, int, float]
+
+# Source language, target language.
+_Pair: TypeAlias = tuple[str | None, str | None]
 
 # For a pair of languages (source, target), how many entries were added, were duplicates, took the
 # place of others; and how many entries of the memory were removed.
@@ -601,8 +605,13 @@ def read_jsonl(
         AbortedError: `flag` or `signal` was set.
     """
 
-def count_pairs(batch: Batch) -> list[_Counts]:
-    """How many entries of a batch there are of each pair of languages, counted as added."""
+def count_pairs(batch: Batch) -> dict[_Pair, int]:
+    """How many entries of a batch there are of each pair of languages, as they were given."""
+
+def fold_pairs(pairs: dict[_Pair, int]) -> list[_Counts]:
+    """Entries by pair of languages, counted as added. Tags that differ only in case are the same
+    language, shown as most entries have it.
+    """
 
 def resolve(
     batch: Batch,

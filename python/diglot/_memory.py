@@ -209,7 +209,7 @@ class SyncMemory:
         check_signal(signal)
         if policy != "keep":
             return (yield lambda flag: _engine.merge(self._memory, batch, policy, flag, signal))  # type: ignore[no-any-return]
-        counts = yield lambda flag: _engine.count_pairs(batch)
+        counts = yield lambda flag: _engine.fold_pairs(_engine.count_pairs(batch))
         yield lambda flag: batch.prepare(flag, signal)
         yield from self._add_batch(batch, signal)
         return counts  # type: ignore[no-any-return]

@@ -6,6 +6,7 @@ step. `diglot.formats` has the formats.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -244,11 +245,17 @@ def import_steps(
     _check_text("namespace", namespace)
     reader = yield lambda flag: _engine.FileReader(path, format, {**options})
     batch = _engine.Batch()
-    skipped = 0
+    only_counted = dry_run and duplicates == "keep"
+    pairs: Counter[tuple[str | None, str | None]] = Counter()
+    counted = skipped = 0
     problems: list[SkippedUnit] = []
+
+    def read(flag: _engine.CancelFlag | None) -> bool:
+        return reader.read_into(batch, domain, namespace, flag, signal)  # type: ignore[no-any-return]
+
     more = True
     while more:
-        more = yield lambda flag: reader.read_into(batch, domain, namespace, flag, signal)
+        more = yield read
         found = reader.take_problems()
         if strict and found:
             line, _, _, message = found[0]
@@ -256,11 +263,16 @@ def import_steps(
         skipped += len(found)
         problems += (SkippedUnit(*unit) for unit in found[: _MOST_PROBLEMS - len(problems)])
         if progress is not None:
-            progress(reader.bytes_read, reader.bytes_total, len(batch))
+            progress(reader.bytes_read, reader.bytes_total, counted + len(batch))
+        if only_counted:
+            # What is only counted need not fit into memory.
+            pairs.update(_engine.count_pairs(batch))
+            counted += len(batch)
+            batch = _engine.Batch()
     if not dry_run:
         counts = yield from memory._merge(batch, duplicates, signal)
-    elif duplicates == "keep":
-        counts = yield lambda flag: _engine.count_pairs(batch)
+    elif only_counted:
+        counts = _engine.fold_pairs(pairs)
     else:
         snapshot = (yield from memory._seen()).snapshot()
         resolved = yield lambda flag: _engine.resolve(batch, snapshot, duplicates, flag, signal)

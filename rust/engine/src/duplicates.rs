@@ -70,12 +70,24 @@ pub struct Change {
     pub outcomes: Vec<Outcome>,
 }
 
-impl Batch {
-    /// How many entries there are of each pair of languages, all of them as added.
-    pub fn outcomes(&self) -> Vec<Outcome> {
+/// A source language and a target language, as they were given.
+pub type Pair<'a> = (Option<&'a str>, Option<&'a str>);
+
+impl Outcome {
+    /// Counts of entries by pair of languages, all of them as added.
+    pub fn all_added<'a>(pairs: impl IntoIterator<Item = (Pair<'a>, usize)>) -> Vec<Outcome> {
         let mut counts = Counts::default();
-        self.entries().for_each(|(_, entry, _)| counts.of(&entry).added += 1);
+        pairs.into_iter().for_each(|(pair, entries)| counts.of(pair).added += entries);
         counts.into_outcomes()
+    }
+}
+
+impl Batch {
+    /// How many entries there are of each pair of languages.
+    pub fn pairs(&self) -> HashMap<Pair<'_>, usize> {
+        let mut pairs = HashMap::new();
+        self.entries().for_each(|(_, entry, _)| *pairs.entry(pair(&entry)).or_default() += 1);
+        pairs
     }
 
     /// What `policy` makes of the entries if they are added to a memory in this state.
@@ -95,7 +107,7 @@ impl Batch {
             pace.step(normalized.len() * members.len(), control)?;
             if policy == Policy::Keep {
                 for (at, entry) in members {
-                    counts.of(&entry).added += 1;
+                    counts.of(pair(&entry)).added += 1;
                     added.push((at, at));
                 }
                 continue;
@@ -103,7 +115,7 @@ impl Batch {
             present.clear();
             present.extend(existing.equal(normalized));
             if let ([(at, entry)], []) = (&*members, &*present) {
-                counts.of(entry).added += 1;
+                counts.of(pair(entry)).added += 1;
                 added.push((*at, *at));
                 continue;
             }
@@ -172,8 +184,8 @@ impl Snapshot {
                 };
                 entries.remove(stays);
                 for (id, entry) in entries {
-                    counts.of(&entry).duplicate += 1;
-                    counts.of(&entry).removed += 1;
+                    counts.of(pair(&entry)).duplicate += 1;
+                    counts.of(pair(&entry)).removed += 1;
                     removed.push(id);
                 }
             }
@@ -369,7 +381,7 @@ impl<'a> Group<'a> {
         for (at, entry) in &self.members {
             let there = winner.map(|(_, entry)| entry).or(self.existing.first().map(|(_, entry)| *entry));
             let Some(there) = there else {
-                counts.of(entry).added += 1;
+                counts.of(pair(entry)).added += 1;
                 winner = Some((*at, *entry));
                 if let Some(latest) = &mut dates {
                     *latest = date(entry);
@@ -387,15 +399,15 @@ impl<'a> Group<'a> {
                 _ => false,
             };
             if replaces {
-                counts.of(entry).replaced += 1;
+                counts.of(pair(entry)).replaced += 1;
                 winner = Some((*at, *entry));
                 for (id, entry) in further {
-                    counts.of(entry).removed += 1;
+                    counts.of(pair(entry)).removed += 1;
                     removed.push(*id);
                 }
                 further = &[];
             } else {
-                counts.of(entry).duplicate += 1;
+                counts.of(pair(entry)).duplicate += 1;
             }
         }
         Settled { winner: winner.map(|(at, _)| at), removed }
@@ -420,11 +432,15 @@ impl<'a> Groups<'a> {
 
 /// Counts by pair of languages.
 #[derive(Default)]
-struct Counts<'a>(BTreeMap<(Option<&'a str>, Option<&'a str>), Outcome>);
+struct Counts<'a>(BTreeMap<Pair<'a>, Outcome>);
+
+fn pair<'a>(entry: &EntryRef<'a>) -> Pair<'a> {
+    (entry.source_language, entry.target_language)
+}
 
 impl<'a> Counts<'a> {
-    fn of(&mut self, entry: &EntryRef<'a>) -> &mut Outcome {
-        self.0.entry((entry.source_language, entry.target_language)).or_default()
+    fn of(&mut self, pair: Pair<'a>) -> &mut Outcome {
+        self.0.entry(pair).or_default()
     }
 
     fn into_outcomes(self) -> Vec<Outcome> {

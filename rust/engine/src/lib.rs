@@ -45,7 +45,7 @@ mod topk;
 
 pub use batch::{Batch, Prepared};
 pub use control::Control;
-pub use duplicates::{Change, Outcome, Policy};
+pub use duplicates::{Change, Outcome, Pair, Policy};
 pub use entry::{EntryId, EntryRef, Filter, MOST_ID};
 pub use error::{Error, MOST_TEXT_BYTES, Result};
 #[doc(hidden)]

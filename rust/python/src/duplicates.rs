@@ -1,5 +1,7 @@
 //! Duplicates: what becomes of entries that are there already.
 
+use std::collections::HashMap;
+
 use diglot_engine::{Change, Outcome, Policy};
 use pyo3::prelude::*;
 
@@ -42,10 +44,30 @@ fn counts(outcomes: Vec<Outcome>) -> Vec<Counts> {
     counts.collect()
 }
 
-/// How many entries of a batch there are of each pair of languages, counted as added.
+type Pair = (Option<String>, Option<String>);
+
+/// How many entries of a batch there are of each pair of languages, as they were given.
 #[pyfunction]
-pub(crate) fn count_pairs(py: Python<'_>, batch: &Batch) -> Vec<Counts> {
-    py.detach(|| counts(batch.read(diglot_engine::Batch::outcomes)))
+pub(crate) fn count_pairs(py: Python<'_>, batch: &Batch) -> HashMap<Pair, usize> {
+    let owned = |language: Option<&str>| language.map(str::to_owned);
+    py.detach(|| {
+        batch.read(|batch| {
+            let pairs = batch.pairs().into_iter();
+            pairs.map(|((source, target), entries)| ((owned(source), owned(target)), entries)).collect()
+        })
+    })
+}
+
+/// Entries by pair of languages, counted as added. Tags that differ only in case are the same language.
+#[pyfunction]
+pub(crate) fn fold_pairs(py: Python<'_>, pairs: HashMap<Pair, usize>) -> Vec<Counts> {
+    py.detach(|| {
+        counts(Outcome::all_added(
+            pairs
+                .iter()
+                .map(|((source, target), entries)| ((source.as_deref(), target.as_deref()), *entries)),
+        ))
+    })
 }
 
 /// What becomes of the entries of a batch in a state of a memory: the ids to remove there, a batch of entries numbered by

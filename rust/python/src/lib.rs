@@ -29,7 +29,7 @@ mod _engine {
     #[pymodule_export]
     use crate::control::CancelFlag;
     #[pymodule_export]
-    use crate::duplicates::{count_pairs, dedupe, find_duplicates, merge, resolve};
+    use crate::duplicates::{count_pairs, dedupe, find_duplicates, fold_pairs, merge, resolve};
     #[pymodule_export]
     use crate::entry::check_entry;
     #[pymodule_export]

@@ -241,7 +241,7 @@ fn a_language_is_counted_once_as_most_spell_it() {
     };
     let entries =
         [entry("EN", "ko"), entry("en", "ko"), entry("en", "ko"), entry("en", "KO"), entry("de", "ko")];
-    let outcomes = batch(&entries).outcomes();
+    let outcomes = Outcome::all_added(batch(&entries).pairs());
     let shown: Vec<_> = outcomes
         .iter()
         .map(|outcome| {
