@@ -161,7 +161,11 @@ def test_errors_name_options_as_the_command_line_does(run, store: str, tmp_path:
         ((catalog, "--fuzzy", "--escape", "\\"), "escape is given, and po files have no use"),
     ]:
         status, out, err = run("import", store, *arguments)
-        assert (status, out, err[: len(message) + 8]) == (2, "", f"diglot: {message}")
+        assert (status, out) == (2, "")
+        assert err.startswith(f"diglot: {arguments[0]}: {message}")
+    table.write_text("x;y\na;b\n", "utf-8")
+    status, _, err = run("import", store, table, "--column", "source=1", "--column", "target=2")
+    assert (status, "from 1 to 1. It looks as if the delimiter were ';'" in err) == (2, True)
     status, _, err = run("import", store, table)
     assert (status, "Say which columns they are" in err) == (4, True)
 
@@ -229,6 +233,34 @@ def test_export(run, store: str, file: str, tmp_path: Path) -> None:
     assert run("export", store, "-", "--format", "jsonl", "--json")[0] == 2
     assert run("export", store, tmp_path / "out.xyz")[0] == 2
     assert run("export", store, tmp_path / "none" / "out.tmx")[0] == 3
+
+
+def test_a_file_that_cannot_be_written_is_named(run, store: str, tmp_path: Path) -> None:
+    for end in ("tmx", "csv.gz", "jsonl.zst"):
+        nowhere = tmp_path / "none" / f"x.{end}"
+        status, _, err = run("export", store, nowhere)
+        assert (status, err) == (3, f"diglot: {nowhere}: No such file or directory\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limits for a process")
+def test_a_file_that_has_no_room_is_named(store: str, tmp_path: Path) -> None:
+    # As on a disk that is full: writing more than a few bytes fails.
+    script = (
+        "import resource, signal, sys\n"
+        "from diglot.cli import main\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    file = tmp_path / "x.tmx"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script, "export", store, str(file)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (3, f"diglot: {file}: File too large\n")
+    assert list(tmp_path.glob(".*")) == []
 
 
 def test_add_and_remove(run, tmp_path: Path) -> None:

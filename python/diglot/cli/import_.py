@@ -15,7 +15,7 @@ from diglot import TranslationMemory, _engine
 from diglot._memory import SyncMemory
 from diglot.cli.arguments import add_command, add_json, columns
 from diglot.cli.console import count, output, print_json_lines, progress, say, shown, warn
-from diglot.cli.failures import FAILURES, failure
+from diglot.cli.failures import FAILURES, USAGE, failure
 from diglot.cli.memory import opened_store
 from diglot.formats import ReadOptions, SkippedUnit, read
 from diglot.transfer import ImportReport
@@ -151,6 +151,9 @@ def run(args: argparse.Namespace) -> int:
                     )
             except FAILURES as error:
                 failed, message = failure(error)
+                if failed == USAGE:
+                    # What is wrong with an option may be so for this file alone.
+                    message = f"{file}: {message}"
                 # The others are none the worse for it.
                 status = status or failed
                 warn(message)

@@ -483,7 +483,7 @@ def _check_file(path: Path, *, create: bool, read_only: bool) -> None:
     if not read_only and not (os.access(there, os.W_OK) and os.access(path.parent, os.W_OK)):
         raise StoreError(
             f"{path}, or the directory it is in, cannot be written to; "
-            "open it with read_only=True to read it",
+            "it can only be opened to be read",
             code="store_read_only",
             path=str(path),
         )

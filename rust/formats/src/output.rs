@@ -79,13 +79,9 @@ impl Output {
 /// A new file in the folder of `path`, with the permissions of what is there, or of any new file.
 fn beside(path: &Path, permissions: Option<fs::Permissions>) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".").suffix(".part");
-    #[cfg(unix)]
-    let ordinary = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    #[cfg(unix)]
-    builder.permissions(ordinary);
-    let file = builder.tempfile_in(folder)?;
+    // An error of `NamedTempFile` itself would name the file beside.
+    let create = |path: &Path| File::create_new(path);
+    let file = tempfile::Builder::new().prefix(".").suffix(".part").make_in(folder, create)?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
@@ -114,14 +110,14 @@ impl Target {
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Target::Beside { file, .. } => file.write(bytes),
+            Target::Beside { file, .. } => file.as_file_mut().write(bytes),
             Target::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Target::Beside { file, .. } => file.flush(),
+            Target::Beside { file, .. } => file.as_file_mut().flush(),
             Target::Direct(file) => file.flush(),
         }
     }

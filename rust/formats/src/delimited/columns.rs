@@ -67,7 +67,7 @@ impl Columns {
             }
         } else {
             for (name, column) in &options.columns {
-                fields[field(name)?] = Some(place(column, row, named)?);
+                fields[field(name)?] = Some(place(column, row, named, delimiter)?);
             }
         }
         let language = |at: usize| names.get(at).and_then(|name| language_of(name, options));
@@ -125,8 +125,8 @@ fn language_of(name: &str, options: &Options) -> Option<String> {
 }
 
 /// The place of a column that was asked for.
-fn place(column: &Column, row: &[&str], named: bool) -> Result<usize> {
-    let message = match column {
+fn place(column: &Column, row: &[&str], named: bool, delimiter: u8) -> Result<usize> {
+    let mut message = match column {
         Column::Number(number) if (1..=row.len()).contains(number) => return Ok(number - 1),
         Column::Number(number) => {
             format!("has the number {number}; the first row has the columns from 1 to {}", row.len())
@@ -141,6 +141,7 @@ fn place(column: &Column, row: &[&str], named: bool) -> Result<usize> {
             }
         }
     };
+    message += &other_delimiter(row, delimiter);
     Err(Error::Option { option: "columns", message })
 }
 
@@ -156,13 +157,19 @@ fn unnamed(row: &[&str], named: bool, delimiter: u8) -> Error {
          which columns they are, by their names, or by their numbers if the first row is no header",
         listed(row)
     );
+    message += &other_delimiter(row, delimiter);
+    Error::format(1, message)
+}
+
+/// What to say of a row that seems to have another delimiter.
+fn other_delimiter(row: &[&str], delimiter: u8) -> String {
     let other = [';', '\t', ',', '|'].into_iter().find(|other| {
         u32::from(*other) != u32::from(delimiter) && row.iter().any(|name| name.contains(*other))
     });
-    if let Some(other) = other.filter(|_| row.len() == 1) {
-        message += &format!(". It looks as if the delimiter were {other:?}");
+    match other.filter(|_| row.len() == 1) {
+        Some(other) => format!(". It looks as if the delimiter were {other:?}"),
+        None => String::new(),
     }
-    Error::format(1, message)
 }
 
 fn listed(row: &[&str]) -> String {
