@@ -178,6 +178,19 @@ def test_a_store_is_made_and_found_again(tmp_path: Path) -> None:
         assert client.post("/api/v1/search", json={"query": "save the file"}).json() == {"hits": []}
 
 
+def test_records_are_refused_where_they_would_be_lost(tmp_path: Path) -> None:
+    with serving(tmp_path / "memory.db") as server, server.client() as client:
+        for path, body in (
+            ("/api/v1/records", {"text": "note"}),
+            ("/api/v1/records/batch", {"records": [{"text": "note"}]}),
+        ):
+            answer = client.post(path, json=body)
+            error = answer.json()["error"]
+            assert (answer.status_code, error["code"]) == (409, "no_dual_memory")
+            assert "--dual" in error["message"]
+        assert client.post("/api/v1/recall", json={"query": "note"}).json()["hits"] == []
+
+
 def test_a_store_that_is_kept_by_another_process_is_busy(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     entry = {"source": "s", "target": "t"}

@@ -26,11 +26,22 @@ def _record(call: Call, body: schemas.Record) -> MemoryRecord:
     return MemoryRecord(**{name: value for name, value in fields.items() if value is not UNSET})
 
 
+def _check_taken(call: Call) -> None:
+    if not call.service.takes_records:
+        message = (
+            "the server has no dual-language memory, so records would be lost when it stops;"
+            " it has one if it is started with --dual"
+        )
+        raise ApiError(409, "no_dual_memory", message)
+
+
 async def add(call: Call) -> dict[str, Any]:
+    _check_taken(call)
     return _plain(await call.service.records.add(_record(call, call.body)))
 
 
 async def add_many(call: Call) -> dict[str, Any]:
+    _check_taken(call)
     bodies = call.body.records
     most = call.service.limits.max_batch
     if len(bodies) > most:
@@ -159,6 +170,7 @@ OPERATIONS = [
         body=schemas.Record,
         response=schemas.StoredRecord,
         status=201,
+        errors=(409,),
     ),
     Operation(
         method="POST",
@@ -170,6 +182,7 @@ OPERATIONS = [
         body=schemas.RecordBatch,
         response=schemas.RecordIds,
         status=201,
+        errors=(409,),
     ),
     Operation(
         method="GET",

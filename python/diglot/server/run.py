@@ -151,7 +151,9 @@ async def serve(
     check_address(host, keys, anonymous=anonymous)
     hosts = loopback_hosts() if keys is None and is_loopback(host) else None
     async with open_memories(path, dual, limits) as (store, records):
-        service = Service(store, records, keys, limits, hosts)
+        # Who has a store that lasts would take it that records last, too.
+        takes_records = dual is not None or isinstance(store, InMemoryTranslationMemoryStore)
+        service = Service(store, records, keys, limits, hosts, takes_records=takes_records)
         # uvicorn would end the process if an address cannot be listened on.
         sockets = await _listen(host, port)
         server = _Server(configuration(App(service), limits), service)

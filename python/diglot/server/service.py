@@ -38,6 +38,7 @@ class Service:
         keys: Who may do what; None for anyone everything.
         limits: What one request may ask for.
         hosts: The names by which requests without keys may call the server; None for any.
+        takes_records: Whether records may be added.
     """
 
     def __init__(
@@ -47,12 +48,15 @@ class Service:
         keys: Keys | None,
         limits: Limits,
         hosts: frozenset[str] | None = None,
+        *,
+        takes_records: bool = True,
     ) -> None:
         self.store = store
         self.records = records
         self.keys = keys
         self.limits = limits
         self.hosts = hosts
+        self.takes_records = takes_records
         self.requests = Requests()
         self.metrics = Metrics(self.requests, store.stats, records)
         self.state: Literal["starting", "ready", "stopping"] = "ready"
