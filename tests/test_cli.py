@@ -167,6 +167,21 @@ def test_what_is_stored_does_not_steer_the_terminal(tmp_path: Path) -> None:
     assert "␛[2J␇�31m[red]b␊␡" in shown
 
 
+def test_what_is_stored_does_not_turn_the_direction_of_writing(tmp_path: Path) -> None:
+    path = tmp_path / "hostile.jsonl"
+    turning = "".join(map(chr, [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F)]))
+    turning += "".join(map(chr, range(0x2066, 0x206A)))
+    # These are no part of it: joiners shape letters.
+    text = f"a{turning}\u200c\u200db"
+    path.write_text(json.dumps({"source": text, "target": text}), encoding="utf-8")
+    shown = diglot("lookup", str(path), "a", "--min-score", "0", COLUMNS="400").stdout
+    assert not set(turning) & set(shown)
+    numbers = "".join(f"<U+{ord(character):04X}>" for character in turning)
+    assert f"a{numbers}\u200c\u200db" in shown
+    found = json.loads(diglot("lookup", str(path), "a", "--min-score", "0", "--json").stdout)
+    assert found["hits"][0]["entry"]["target"] == text
+
+
 def test_progress_and_colours_on_a_terminal() -> None:
     shown = on_terminal("lookup", EXAMPLE, QUERY)
     assert "Reading" in shown or "Indexing" in shown

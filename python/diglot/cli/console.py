@@ -22,7 +22,8 @@ from rich.progress import (
 # The width of a table in a file or pipe, where there is no terminal to ask.
 _WIDTH = 100
 
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# Control characters, and those that turn the direction of what comes after them on the line.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 # What hears of progress: how much is done, of how much, and of how many entries.
 Report = Callable[[int, "int | None", int], None]
@@ -48,14 +49,18 @@ def count(number: int, one: str, many: str) -> str:
 
 
 def shown(text: str) -> str:
-    """The text with pictures for control characters: what is stored must not steer the terminal."""
+    """The text with pictures for control characters, and with the numbers of those that turn the
+    direction of writing: what is stored must not steer the terminal.
+    """
     return _CONTROLS.sub(lambda found: _picture(ord(found[0])), text)
 
 
 def _picture(code: int) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
-    return "␡" if code == 0x7F else "�"
+    if code < 0xA0:
+        return "␡" if code == 0x7F else "�"
+    return f"<U+{code:04X}>"
 
 
 def print_json(value: Any) -> None:
