@@ -1,5 +1,6 @@
 //! Changes of many entries in one step, under ids of the caller's choice.
 
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -124,27 +125,36 @@ fn readers_see_all_of_a_change_or_nothing() {
         memory.publish(prepared(&entries(0))).unwrap();
         let all: Vec<EntryId> = (0..len as EntryId).collect();
         let done = AtomicBool::new(false);
+        let begun = Barrier::new(2);
         let options = SearchOptions { max_hits: 2 * len, ..SearchOptions::default() };
         thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 let mut versions = 0;
                 let mut last = String::new();
-                while !done.load(Ordering::Relaxed) {
+                loop {
+                    // Once more when all is done, so that the last state is seen however the threads run.
+                    let is_last = done.load(Ordering::Acquire);
                     let found = memory.search("the one text", &options, Control::NONE).unwrap();
                     let targets: Vec<&str> = found.entries().map(|(_, entry)| entry.target).collect();
+                    if last.is_empty() {
+                        begun.wait();
+                    }
                     assert_eq!(targets.len(), len, "neither half of a change is seen");
                     assert!(targets.iter().all(|target| *target == targets[0]));
                     versions += usize::from(last != targets[0]);
                     targets[0].clone_into(&mut last);
+                    if is_last {
+                        return versions;
+                    }
                 }
-                versions
             });
+            begun.wait();
             for version in 1..=times {
                 let seen = memory.snapshot();
                 assert_eq!(memory.apply(&seen, &all, 0, prepared(&entries(version))), Ok(true));
             }
-            done.store(true, Ordering::Relaxed);
-            assert!(reader.join().unwrap() > 1, "some changes were seen as they came");
+            done.store(true, Ordering::Release);
+            assert!(reader.join().unwrap() > 1, "the first state and the last are seen, at least");
         });
         assert_eq!(ids(&memory), all);
         memory.settle();
