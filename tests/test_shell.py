@@ -544,10 +544,17 @@ def test_completion(run, shell: str, tmp_path: Path) -> None:
     except FileNotFoundError:
         pytest.skip(f"{shell} is not installed: its syntax is not checked")
     if shell == "bash":
-        words = f"source '{path}'; COMP_WORDS=(diglot import --dup); COMP_CWORD=2"
-        words += '; _shtab_diglot; echo "${COMPREPLY[@]}"'
-        done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, timeout=60)
-        assert done.stdout.split() == ["--duplicates"]
+        for typed, completed in [
+            ("import --dup", ["--duplicates"]),
+            ("import --format x", ["xliff", "xliff2"]),
+            ("export --format j", ["jsonl"]),
+        ]:
+            words = (
+                f"source '{path}'; COMP_WORDS=(diglot {typed}); COMP_CWORD={typed.count(' ') + 1}"
+            )
+            words += '; _shtab_diglot; echo "${COMPREPLY[@]}"'
+            done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, timeout=60)
+            assert done.stdout.split() == completed
 
 
 def test_documented_commands_are_understood() -> None:

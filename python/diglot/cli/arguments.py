@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from diglot.errors import InvalidValueError
+from diglot.formats import FORMATS
 
 EXIT_STATUS = """\
 exit status: 0 done, 1 verify found something wrong, 2 wrong argument, 3 a file cannot
@@ -60,6 +61,11 @@ def filters(args: argparse.Namespace) -> dict[str, Any]:
     """What `add_filters` was given, as keywords of `search` and the like."""
     names = ("source_language", "target_language", "domain", "namespace")
     return {name: getattr(args, name) for name in names}
+
+
+def add_format(parser: argparse.ArgumentParser, what: str) -> None:
+    """Adds `--format`, of which the help says `what` it is."""
+    parser.add_argument("--format", metavar="F", choices=tuple(FORMATS), help=what)
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from diglot.cli.arguments import add_command, add_filters, add_json, columns, filters
+from diglot.cli.arguments import add_command, add_filters, add_format, add_json, columns, filters
 from diglot.cli.console import count, output, print_json, progress, say, shown
 from diglot.cli.import_ import print_problems
 from diglot.cli.memory import opened
@@ -40,7 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("memory", metavar="MEMORY", help="a store or a file of entries")
     parser.add_argument("file", metavar="FILE", help="the file to write")
-    parser.add_argument("--format", metavar="F", help="its format, if its name does not tell")
+    add_format(parser, "its format, if its name does not tell")
     add_filters(parser, "write")
     parser.add_argument(
         "--column",

@@ -11,13 +11,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from diglot import TranslationMemory, _engine
+from diglot import TranslationMemory
 from diglot._memory import SyncMemory
-from diglot.cli.arguments import add_command, add_json, columns
+from diglot.cli.arguments import add_command, add_format, add_json, columns
 from diglot.cli.console import count, output, print_json_lines, progress, say, shown, warn
 from diglot.cli.failures import FAILURES, USAGE, failure
 from diglot.cli.memory import opened_store
-from diglot.formats import ReadOptions, SkippedUnit, read
+from diglot.formats import FORMATS, ReadOptions, SkippedUnit, read
 from diglot.transfer import ImportReport
 
 _EPILOG = """\
@@ -51,18 +51,17 @@ _PLACES = 3
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command."""
-    formats = ", ".join(name for name, _ in _engine.file_formats())
     parser = add_command(
         subparsers,
         "import",
         run,
         summary="add the entries of files to a store",
         description="Adds the entries of files to a store, and reports what became of them.",
-        epilog=_EPILOG.format(formats=formats),
+        epilog=_EPILOG.format(formats=", ".join(FORMATS)),
     )
     parser.add_argument("store", metavar="STORE", help="the store, made if need be")
     parser.add_argument("files", metavar="FILE", nargs="+", help="a file of entries")
-    parser.add_argument("--format", metavar="F", help="the format of the files")
+    add_format(parser, "the format of the files")
     parser.add_argument(
         "--from", dest="source_language", metavar="LANG", help="the sources' language"
     )
