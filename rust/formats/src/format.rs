@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::input::Input;
+use crate::input::{Input, describe};
 use crate::options::Options;
 use crate::output::Output;
 use crate::{Reader, Writer};
@@ -119,13 +119,12 @@ impl Format {
 
     /// The format of a file that begins with these bytes, if they tell.
     fn from_head(head: &[u8]) -> Option<Format> {
-        let starts = |line: &[u8]| head.split(|byte| *byte == b'\n').any(|start| start.starts_with(line));
         match head {
             _ if tmx::is_likely(head) => Some(Format::Tmx),
             _ if xliff::is_likely(head) => Some(Format::Xliff12),
             [0xDE, 0x12, 0x04, 0x95, ..] | [0x95, 0x04, 0x12, 0xDE, ..] => Some(Format::Mo),
             [b'{', ..] => Some(Format::JsonLines),
-            _ if starts(b"msgid \"") => Some(Format::Po),
+            _ if po::is_likely(head) => Some(Format::Po),
             _ => None,
         }
     }
@@ -146,7 +145,7 @@ pub fn open(path: &Path, format: Option<Format>, options: &Options) -> Result<(F
         .or_else(|| Format::from_options(options))
         .or_else(|| Format::from_path(path))
         .or_else(|| Format::from_head(input.head()))
-        .ok_or_else(|| unknown(path))?;
+        .ok_or_else(|| unknown(path, describe(input.head())))?;
     options.check(format.name(), format.read_with())?;
     let reader: Box<dyn Reader> = match format {
         Format::Xliff12 | Format::Xliff2 => {
@@ -173,7 +172,7 @@ pub fn create(path: &Path, format: Option<Format>, options: &Options) -> Result<
     let format = format
         .or_else(|| Format::from_options(options))
         .or_else(|| Format::from_path(path))
-        .ok_or_else(|| unknown(path))?;
+        .ok_or_else(|| unknown(path, None))?;
     options.check(format.name(), format.written_with())?;
     let writer: Box<dyn Writer> = match format {
         Format::Tmx => Box::new(tmx::TmxWriter::new(Output::create(path)?, options)?),
@@ -194,12 +193,13 @@ pub fn create(path: &Path, format: Option<Format>, options: &Options) -> Result<
     Ok((format, writer))
 }
 
-fn unknown(path: &Path) -> Error {
+fn unknown(path: &Path, what: Option<&str>) -> Error {
     Error::Option {
         option: "format",
         message: format!(
-            "is not given, and {} does not tell by its name; allowed are {}",
+            "is not given, and {} does not tell by its name{}; allowed are {}",
             path.display(),
+            what.map(|what| format!(" ({what})")).unwrap_or_default(),
             names()
         ),
     }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use encoding_rs::{Decoder, DecoderResult, Encoding};
 use flate2::bufread::MultiGzDecoder;
 
-use crate::MOST_UNIT_BYTES;
 use crate::error::{Error, Result};
+use crate::{MOST_UNIT_BYTES, po, tmx, xliff};
 
 /// Bytes that are read at a time, and that a format may look at to find out how a file is encoded.
 const BLOCK: usize = 1 << 16;
@@ -98,12 +98,9 @@ fn unpacked(mut packed: impl Read + Send + 'static) -> Result<Box<dyn Read + Sen
     })
 }
 
-/// What a file is that begins with these bytes, if it is something that people take for a translation file.
-pub(crate) fn describe(head: &[u8]) -> Option<&'static str> {
-    let text = head.trim_ascii_start();
-    let tag = |name: &[u8]| text.len() >= name.len() && text[..name.len()].eq_ignore_ascii_case(name);
+/// What a file is that begins with these bytes, if they can begin nothing else.
+pub(crate) fn signature(head: &[u8]) -> Option<&'static str> {
     Some(match head {
-        [] => "this is an empty file",
         [b'P', b'K', 3 | 5, ..] => "this is a ZIP archive, as packages of CAT tools and office documents are",
         [b'%', b'P', b'D', b'F', ..] => "this is a PDF document",
         [b'B', b'Z', b'h', ..] => "this is compressed with bzip2",
@@ -111,12 +108,27 @@ pub(crate) fn describe(head: &[u8]) -> Option<&'static str> {
         [0xDE, 0x12, 0x04, 0x95, ..] | [0x95, 0x04, 0x12, 0xDE, ..] => {
             "this is a compiled gettext catalogue (MO)"
         }
-        _ if head.starts_with(b"SQLite format 3\0") => "this is an SQLite database",
-        _ if text.is_empty() => "this file has nothing but white space",
-        _ if tag(b"<!doctype html") || tag(b"<html") => "this is an HTML page",
-        _ if tag(b"{") || tag(b"[") => "this looks like JSON",
-        _ if head.contains(&0) => "this is a binary file",
+        _ if head.starts_with(b"SQLite format 3\0") => "this is an SQLite database, as stores of diglot are",
+        _ if tmx::is_likely(head) => "this is TMX",
+        _ if xliff::is_likely(head) => "this is XLIFF",
         _ => return None,
+    })
+}
+
+/// What a file is that begins with these bytes, if it is something that people take for another translation file.
+pub(crate) fn describe(head: &[u8]) -> Option<&'static str> {
+    let text = head.trim_ascii_start();
+    let tag = |name: &[u8]| text.len() >= name.len() && text[..name.len()].eq_ignore_ascii_case(name);
+    signature(head).or_else(|| {
+        Some(match head {
+            [] => "this is an empty file",
+            _ if text.is_empty() => "this file has nothing but white space",
+            _ if tag(b"<!doctype html") || tag(b"<html") => "this is an HTML page",
+            _ if tag(b"{") || tag(b"[") => "this looks like JSON",
+            _ if po::is_likely(head) => "this looks like a gettext PO file",
+            _ if head.contains(&0) => "this is a binary file",
+            _ => return None,
+        })
     })
 }
 

@@ -18,3 +18,10 @@ pub(crate) use writer::PoWriter;
 
 /// The most forms that a message may have. Arabic has six, and no language more.
 const MOST_FORMS: usize = 32;
+
+/// Whether a file begins as PO does: a message stands in its first lines.
+pub(crate) fn is_likely(head: &[u8]) -> bool {
+    // In UTF-16 there is a NUL beside every letter.
+    let letters: Vec<u8> = head.iter().copied().filter(|byte| *byte != 0).collect();
+    letters.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"msgid \""))
+}

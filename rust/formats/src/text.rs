@@ -7,7 +7,7 @@ use diglot_engine::{Control, EntryRef};
 
 use crate::decoded::Decoded;
 use crate::error::{Error, Problem, Result, start_of};
-use crate::input::Input;
+use crate::input::{Input, signature};
 use crate::languages::Languages;
 use crate::lines::Lines;
 use crate::options::Options;
@@ -58,6 +58,9 @@ impl Side {
 
 impl TextReader {
     pub(crate) fn new(sources: Input, options: &Options) -> Result<TextReader> {
+        if let Some(what) = signature(sources.head()) {
+            return Err(Error::format(1, format!("this is no text with a segment a line: {what}")));
+        }
         let path = target_path(options)?;
         if let [_, _, ..] = options.target_languages[..] {
             let message = "has several languages; a text file has one".to_owned();

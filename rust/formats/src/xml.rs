@@ -52,8 +52,7 @@ impl Xml {
     /// [`Error::Format`] for what is no XML at all, and for an encoding that is not known.
     pub(crate) fn new(input: Input, format: &str) -> Result<Xml> {
         let head = input.head();
-        let begins = Encoding::for_bom(head).map_or(head, |(_, mark)| &head[mark..]);
-        if begins.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != 0) != Some(&b'<') {
+        if !is_likely(head) {
             let what = input::describe(head).unwrap_or("this is no XML");
             return Err(Error::format(1, format!("{what}; {format} begins with <")));
         }
@@ -225,8 +224,17 @@ impl Xml {
     }
 }
 
-/// Whether a file that begins with these bytes has a tag of this name, in UTF-8 or UTF-16.
+/// Whether a file that begins with these bytes may be XML, in UTF-8 or UTF-16.
+fn is_likely(head: &[u8]) -> bool {
+    let begins = Encoding::for_bom(head).map_or(head, |(_, mark)| &head[mark..]);
+    begins.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != 0) == Some(&b'<')
+}
+
+/// Whether a file that begins with these bytes is XML with a tag of this name, in UTF-8 or UTF-16.
 pub(crate) fn has_tag(head: &[u8], name: &str) -> bool {
+    if !is_likely(head) {
+        return false;
+    }
     let start = &head[..head.len().min(4096)];
     // In UTF-16 there is a NUL beside every letter.
     let letters: Vec<u8> = start.iter().copied().filter(|byte| *byte != 0).collect();

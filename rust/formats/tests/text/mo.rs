@@ -97,7 +97,7 @@ fn texts_that_lie_upon_each_other_do_not_grow_without_bounds() {
 #[test]
 fn other_files_are_called_what_they_are() {
     let refused = |bytes: &[u8]| refused(bytes, Format::Mo, &Options::default()).1;
-    assert_eq!(refused(b"msgid \"a\"\n"), "this is no MO file: it begins with other bytes");
+    assert_eq!(refused(b"msgid \"a\"\n"), "this is no MO file: this looks like a gettext PO file");
     assert_eq!(refused(b""), "this is no MO file: this is an empty file");
     let mut newer = mo(&MESSAGES, u32::to_le_bytes);
     newer[6] = 2;
