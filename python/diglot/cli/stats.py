@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from diglot import _engine
 from diglot.cli.arguments import add_command, add_json
 from diglot.cli.console import count, output, print_json, say, shown
 from diglot.cli.memory import opened
@@ -39,14 +40,17 @@ def run(args: argparse.Namespace) -> int:
     """Counts and prints."""
     with opened(args.memory) as memory:
         stats = memory.stats()
-        pairs = memory.count_by("source_language", "target_language")
-    ordered = sorted(pairs.items(), key=lambda pair: -pair[1])
+        counts = memory.count_by("source_language", "target_language")
+    # Tags that differ only in case are the same language, as in the reports of imports.
+    folded = _engine.fold_pairs({(pair[0], pair[1]): count for pair, count in counts.items()})
+    pairs = [outcome[:3] for outcome in folded]
+    ordered = sorted(pairs, key=lambda pair: -pair[2])
     on_disk = {file.name: file.stat().st_size for file in _files(args.memory)}
     figures: dict[str, Any] = {
         "entries": stats.entries,
         "pairs": [
             {"source_language": source, "target_language": target, "entries": entries}
-            for (source, target), entries in ordered
+            for source, target, entries in ordered
         ],
         "bytes_on_disk": on_disk,
         "rows": stats.rows,
@@ -68,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         table = Table()
         table.add_column("Languages")
         table.add_column("Entries", justify="right")
-        for (source, target), entries in ordered:
+        for source, target, entries in ordered:
             table.add_row(shown(f"{source or '?'} → {target or '?'}"), f"{entries:,}")
         console.print(table)
     return 0
