@@ -92,6 +92,24 @@ def test_what_is_exported_can_be_imported_again(clients: dict[str, httpx.Client]
         assert len(hits) == 5, name
 
 
+def test_each_format_is_exported_or_refused(clients: dict[str, httpx.Client]) -> None:
+    entries = [{**entry, "target_language": "ko"} for entry in ENTRIES]
+    lines = "".join(json.dumps(entry) + "\n" for entry in entries).encode()
+    imported(clients["admin"], lines, filename="a.jsonl", domain="each")
+    for item in clients["admin"].get("/api/v1/formats").json():
+        query = {"format": item["name"], "domain": "each"}
+        if item["name"] in ("mo", "text"):
+            answer = clients["admin"].get("/api/v1/export", params=query)
+            refused(answer, 422, "invalid_value")
+        else:
+            file = exported(clients["admin"], **query)
+            assert "목표 4".encode() in file, item
+            query = {"filename": "x.xlf" if item["name"] == "xliff2" else f"x.{item['name']}"}
+            if item["name"] != "xliff":
+                report = imported(clients["admin"], file, domain="each again", **query)
+                assert (report["format"], report["added"]) == (item["name"], 5)
+
+
 def test_a_dry_run_changes_nothing(clients: dict[str, httpx.Client]) -> None:
     query = {"filename": "a.jsonl", "domain": "dry", "namespace": "dry"}
     report = imported(clients["admin"], LINES, dry_run="true", **query)

@@ -161,7 +161,9 @@ async def export_file(call: Call) -> Stream:
         if query.format not in FORMATS:
             message = f"format is {query.format!r}; allowed are {', '.join(FORMATS)}"
             raise ApiError(422, "invalid_value", message, field="format")
-        path = Path(directory.name, f"export.{FORMATS[query.format][0]}")
+        # XLIFF 2 has no endings of its own, since those of XLIFF stand for what is written mostly.
+        ending = next(iter(FORMATS[query.format]), "xlf")
+        path = Path(directory.name, f"export.{ending}")
         await call.service.store.export_file(
             path,
             format=query.format,
