@@ -306,10 +306,28 @@ def test_each_query_of_a_batch_counts(tmp_path: Path) -> None:
         serving(":memory:", "--keys", str(tmp_path / "keys.toml")) as server,
         server.client(key) as client,
     ):
-        # A request may be larger than what is left; those after it pay.
+
+        def ask(queries: int) -> httpx.Response:
+            return client.post("/api/v1/search/batch", json={"queries": ["a"] * queries})
+
+        assert ask(7).status_code == 200
+        # Three are left: these are too many, and do not count.
+        for _ in range(5):
+            assert code(ask(4), 429) == "rate_limited"
+        assert [ask(1).status_code, ask(2).status_code] == [200, 200]
+        assert code(client.get("/api/v1/permissions"), 429) == "rate_limited"
+
+
+def test_a_batch_larger_than_the_burst_takes_all_of_it(tmp_path: Path) -> None:
+    key, text = new_key("k", None, read=["*"], write=[], rate=0.001)
+    (tmp_path / "keys.toml").write_text(text)
+    with (
+        serving(":memory:", "--keys", str(tmp_path / "keys.toml")) as server,
+        server.client(key) as client,
+    ):
         body = {"queries": ["a"] * 50}
         assert client.post("/api/v1/search/batch", json=body).status_code == 200
-        assert code(client.get("/api/v1/permissions"), 429) == "rate_limited"
+        assert code(client.post("/api/v1/search/batch", json=body), 429) == "rate_limited"
 
 
 def test_the_file_of_keys_is_private_and_has_no_keys(tmp_path: Path) -> None:

@@ -182,7 +182,8 @@ async def search_batch(call: Call) -> Answer:
         check_text(call, "queries", query, position)
     filters = _filters(call, body)
     namespaces = call.access.namespaces_to_read(body.namespace)
-    call.access.charge(max(0, len(body.queries) * len(namespaces) - 1))
+    # The request was counted as one before it was read.
+    call.access.charge(max(1, len(body.queries) * len(namespaces)), counted=1)
     found = [
         await call.service.store.search_many(body.queries, namespace=namespace, **filters)
         for namespace in namespaces

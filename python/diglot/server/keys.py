@@ -53,8 +53,8 @@ _SECRET = 32
 
 
 class _Bucket:
-    """A token bucket that may go into debt, so that one large request is let through, and paid for
-    by those after it.
+    """A token bucket. What is larger than all of it takes all of it, so that nothing is refused for
+    good.
     """
 
     __slots__ = ("_burst", "_rate", "_since", "_tokens")
@@ -63,14 +63,19 @@ class _Bucket:
         self._rate, self._burst = rate, burst
         self._tokens, self._since = burst, monotonic()
 
-    def take(self, tokens: int) -> float:
-        """Takes tokens if there are any. Returns the seconds to wait for some; 0 if taken."""
+    def take(self, tokens: int, taken: int = 0) -> float:
+        """Takes tokens if there are enough. Returns the seconds to wait for them; 0 if taken.
+
+        `taken` of the tokens were taken before, and are given back if there are not enough.
+        """
         now = monotonic()
         self._tokens = min(self._burst, self._tokens + (now - self._since) * self._rate)
         self._since = now
-        if self._tokens < 1:
-            return (1 - self._tokens) / self._rate
-        self._tokens -= tokens
+        self._tokens = min(self._burst, self._tokens + taken)
+        wanted = min(self._burst, tokens)
+        if self._tokens < wanted:
+            return (wanted - self._tokens) / self._rate
+        self._tokens -= wanted
         return 0.0
 
 
@@ -94,13 +99,14 @@ class Access:
     bucket: _Bucket | None = None
     cipher: IdCipher | None = None
 
-    def charge(self, requests: int) -> None:
-        """Counts requests against the rate limit.
+    def charge(self, requests: int, counted: int = 0) -> None:
+        """Counts requests against the rate limit; after an error, none of them, not even those
+        of them that were `counted` before.
 
         Raises:
             ApiError: There were too many.
         """
-        if self.bucket is not None and (wait := self.bucket.take(requests)):
+        if self.bucket is not None and (wait := self.bucket.take(requests, counted)):
             raise ApiError(
                 429,
                 "rate_limited",
