@@ -14,10 +14,14 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskProgressColumn,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 # The width of a table in a file or pipe, where there is no terminal to ask.
 _WIDTH = 100
@@ -81,13 +85,24 @@ def warn(message: str) -> None:
     sys.stderr.write(f"diglot: {shown(message)}\n")
 
 
+class _Time(ProgressColumn):
+    """The time that is left or, where nobody knows it, that has passed."""
+
+    _left = TimeRemainingColumn()
+    _passed = TimeElapsedColumn()
+
+    def render(self, task: Task) -> Text:
+        return (self._passed if task.total is None else self._left).render(task)
+
+
 @contextmanager
 def progress(description: str, then: str | None = None) -> Iterator[Report | None]:
     """Shows a bar on standard error, with the rate and the time left, if that is a terminal.
 
     Args:
         description: What is done.
-        then: What is done when all is told of; nobody knows how long that takes.
+        then: What is done when all is told of; nobody knows how long that takes, so the time that
+            has passed is shown.
 
     Yields what has to be told of progress; None where nobody would see it.
     """
@@ -100,21 +115,23 @@ def progress(description: str, then: str | None = None) -> Iterator[Report | Non
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
+        _Time(),
         console=console,
         transient=True,
     )
     with bar:
         task = bar.add_task(description, total=None, rate="")
-        last = None if then is None else bar.add_task(then, total=None, rate="", visible=False)
+        last = None
+        if then is not None:
+            last = bar.add_task(then, start=False, total=None, rate="", visible=False)
 
         def report(done: int, total: int | None, entries: int) -> None:
             seconds = bar.tasks[task].elapsed or 0
             rate = f"{entries / seconds:,.0f} entries/s" if seconds else ""
             ended = last is not None and done == total
             bar.update(task, completed=done, total=total, rate=rate, visible=not ended)
-            if last is not None:
-                now = f"{then} {entries:,} entries"
-                bar.update(last, description=now, rate=rate, visible=ended)
+            if last is not None and ended:
+                bar.start_task(last)
+                bar.update(last, description=f"{then} {entries:,} entries", visible=True)
 
         yield report
