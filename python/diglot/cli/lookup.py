@@ -28,6 +28,9 @@ _EPILOG = """\
 MEMORY is a store, or a file in any format that `diglot import` reads. A large file is
 better imported into a store once: looking up in a store begins at once.
 
+--from and --to are languages as the memory has them, whatever their case: en does not
+find en-US.
+
 A score of 1.00 is the same text but for case, width and white space. What differs
 from the query is in colour on a terminal and in {+brackets+} elsewhere:
   {+only in the memory+}   [-only in the query-]
