@@ -168,6 +168,26 @@ def test_what_is_only_counted_need_not_fit_into_memory(tmp_path: Path) -> None:
     assert int(more) * (1 if sys.platform == "darwin" else 1024) < file.stat().st_size / 3
 
 
+@pytest.mark.parametrize(
+    ("date", "known"),
+    [
+        ("2024-06-01", True),
+        ("2024-06-01T10:15:00+09:00", True),
+        ("20240601T011500Z", True),
+        ("2024-W23", False),
+        ("2024-153", False),
+        ("2024-06", False),
+        ("2024-06-01T24:00:00", False),
+    ],
+)
+def test_dates_that_are_known(tmp_path: Path, date: str, known: bool) -> None:
+    memory = TranslationMemory([TranslationMemoryEntry("a", "undated")])
+    path = tmp_path / "dated.jsonl"
+    path.write_text(json.dumps({"source": "a", "target": "dated", "created_at": date}))
+    report = memory.import_file(path, duplicates="newest")
+    assert (report.replaced, report.duplicate) == (int(known), int(not known))
+
+
 def test_strict_takes_nothing_of_a_file_that_cannot_be_used_entirely(memory, file: Path) -> None:
     with pytest.raises(FormatError, match="line 11: source is empty") as caught:
         memory.import_file(file, strict=True)

@@ -43,8 +43,8 @@ and for `skip` their targets, too; languages are compared without regard to case
   duplicates, and the further ones are removed. If there is only one, and equal in every field, it
   is left out.
 - `newest`: as `replace` if its date is later than those of all its duplicates; otherwise it is left
-  out. Its date is `metadata["changed_at"]`, or else `created_at`. What has no date in ISO 8601 is
-  older than all that has one; a time without an offset is in UTC.
+  out. Its date is `metadata["changed_at"]`, or else `created_at`. What has no date in ISO 8601,
+  with year, month and day, is older than all that has one; a time without an offset is in UTC.
 """
 
 _POLICIES = ("keep", "skip", "replace", "newest")

@@ -37,7 +37,7 @@ pub enum Policy {
     Replace,
     /// As [`Replace`](Policy::Replace) if the entry's date is later than those of all its duplicates; otherwise it is
     /// left out. The date is the `changed_at` of the metadata, or else `created_at`; an entry without a date in
-    /// ISO 8601 is older than all that have one, and a time without an offset is in UTC.
+    /// ISO 8601, with year, month and day, is older than all that have one, and a time without an offset is in UTC.
     Newest,
 }
 
