@@ -570,6 +570,62 @@ def test_an_entry_is_edited_and_nothing_else_of_it_changes(tab: Opened) -> None:
     assert {k: v for k, v in stored(tab.server, id).items() if v is not None} == changed
 
 
+# Numbers that JavaScript changes, names that it sorts, and texts that look like the ends of others.
+METADATA = (
+    r'{"a":1.0,"b":12345678901234567890123,"2":-0.0,"1":1e22,"metadata":{"metadata":{}},'
+    r'"q":"\"}{\\","r":"\"metadata\":{","s":[[],[1.50,{"__proto__":null}]]}'
+)
+
+
+def test_metadata_is_shown_and_kept_to_the_letter(tab: Opened) -> None:
+    start = '{"source":"Metadata \\"metadata\\":{","namespace":"edits","metadata":'
+    with tab.server.client() as client:
+        body = f'{start}{METADATA},"target":"alt"}}'
+        id = client.post("/api/v1/entries", content=body).json()["id"]
+        before = client.get(f"/api/v1/entries/{id}").text
+        assert '"b":12345678901234567890123' in before
+        page = open_entry(tab, 'Metadata "metadata":{')
+        shown = page.get_by_role("complementary").locator("pre").text_content()
+        assert re.sub(r"\s", "", shown) == re.search(r'"metadata":({.*})}}', before)[1]
+        assert '\n  "a": 1.0,\n' in shown
+        page.get_by_role("button", name="Edit").click()
+        page.get_by_role("textbox", name="Translation").fill("neu")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".said")).to_have_text(f"Entry {id} was saved.")
+        after = client.get(f"/api/v1/entries/{id}").text
+        assert after == before.replace('"alt"', '"neu"')
+
+
+JSON_OBJECTS = st.dictionaries(
+    st.text(),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["metadata", "{"]), inner),
+    ),
+)
+
+
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(entries=st.lists(st.tuples(st.text(), st.none() | JSON_OBJECTS), max_size=3))
+def test_metadata_is_taken_out_of_entries_and_put_back(
+    chromium_tab: Opened, entries: list[tuple[str, dict[str, Any] | None]]
+) -> None:
+    given = [{"source": source, "metadata": metadata} for source, metadata in entries]
+    text = json.dumps(given, separators=(",", ":"))
+    sealed = json.loads(chromium_tab.fetch("metadata.js sealed", text))
+    for old, new in zip(given, sealed, strict=True):
+        assert new["source"] == old["source"]
+        if old["metadata"] is None:
+            assert new["metadata"] is None
+            continue
+        assert new["metadata"] == json.dumps(old["metadata"], separators=(",", ":"))
+        assert json.loads(chromium_tab.fetch("metadata.js unsealed", new)) == old
+        shown = chromium_tab.fetch("metadata.js indented", new["metadata"])
+        assert shown == json.dumps(old["metadata"], indent=2)
+
+
 def test_errors_are_shown_where_they_belong_and_nothing_is_overwritten(tab: Opened) -> None:
     id = add(tab.server, source="Two people edit this", target="one", namespace="edits")
     page = open_entry(tab, "Two people edit this")

@@ -1,4 +1,9 @@
-/** The server's HTTP API, relative to this page. */
+/**
+ * The server's HTTP API, relative to this page. The metadata of an entry is a string of JSON here,
+ * or null.
+ */
+
+import { sealed, unsealed } from "./metadata.js";
 
 const BASE = new URL("api/v1/", document.baseURI);
 const KEY = "diglot.key";
@@ -32,7 +37,11 @@ export async function permissions() {
 /** The entries most like a text: `{ hits, milliseconds }`, as long as it took to get them. */
 export async function search({ text, filters, min, max }, signal) {
   const body = { query: text, ...filters, min_score: min, max_hits: max };
-  const { body: found, milliseconds } = await call("POST", "search", { body, signal });
+  const { body: found, milliseconds } = await call("POST", "search", {
+    body: JSON.stringify(body),
+    signal,
+    read: sealed,
+  });
   return { hits: found.hits, milliseconds };
 }
 
@@ -43,18 +52,21 @@ export async function search({ text, filters, min, max }, signal) {
 export async function concordance({ text, filters, side, max }, after, signal) {
   const params = new URLSearchParams({ text, ...filters, side, limit: max });
   if (after !== null) params.set("after", after);
-  const { body, milliseconds } = await call("GET", `concordance?${params}`, { signal });
+  const { body, milliseconds } = await call("GET", `concordance?${params}`, {
+    signal,
+    read: sealed,
+  });
   return { hits: body.entries, next: body.next, milliseconds };
 }
 
 /** An entry as it is now. */
 export async function entry(id) {
-  return (await call("GET", `entries/${id}`, {})).body.entry;
+  return (await call("GET", `entries/${id}`, { read: sealed })).body.entry;
 }
 
 /** Puts an entry in the place of one. */
 export async function replace(id, values) {
-  await call("PUT", `entries/${id}`, { body: values });
+  await call("PUT", `entries/${id}`, { body: unsealed(values) });
 }
 
 /** Removes an entry. */
@@ -124,7 +136,7 @@ export function importFile(file, options, { onsent, onread, signal }) {
   });
 }
 
-async function call(method, path, { body, signal }) {
+async function call(method, path, { body, signal, read = (json) => json }) {
   const headers = headersOf(body ? { "Content-Type": "application/json" } : {});
   const started = performance.now();
   let answer, text;
@@ -132,7 +144,7 @@ async function call(method, path, { body, signal }) {
     answer = await fetch(new URL(path, BASE), {
       method,
       headers,
-      body: body && JSON.stringify(body),
+      body,
       signal,
       cache: "no-store",
       credentials: "omit",
@@ -142,7 +154,7 @@ async function call(method, path, { body, signal }) {
     if (signal?.aborted) throw signal.reason;
     throw error instanceof TypeError ? offline() : error;
   }
-  const value = text ? parse(text) : null;
+  const value = text ? parse(read(text)) : null;
   if (!answer.ok) throw errorOf(answer.status, value, answer.headers.get("Retry-After"));
   if (value === undefined) throw badAnswer(answer.status);
   return { body: value, milliseconds: performance.now() - started };

@@ -3,6 +3,7 @@ import { confirm } from "./dialogs.js";
 import { el, newId, replaceContent } from "./dom.js";
 import { ChangedError, entryForm } from "./entryform.js";
 import { t } from "./i18n.js";
+import { indented } from "./metadata.js";
 import { nodes, segment } from "./text.js";
 
 const FACTS = [
@@ -67,8 +68,8 @@ export function detailsPane(app, { onclose, onchange }) {
           el("dd", { dir: "auto" }, nodes(entry[name])),
         ]),
       ),
-      Object.keys(entry.metadata ?? {}).length > 0
-        ? labelled(t("metadata"), el("pre", {}, nodes(JSON.stringify(entry.metadata, null, 2))))
+      (entry.metadata ?? "{}") !== "{}"
+        ? labelled(t("metadata"), el("pre", {}, nodes(indented(entry.metadata))))
         : null,
     );
   }
