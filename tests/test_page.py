@@ -247,6 +247,24 @@ def test_searches_as_one_types_and_shows_how_texts_differ(tab: Opened) -> None:
     expect(page.locator(".outcome")).to_have_text("")
 
 
+def test_only_what_is_the_same_is_shown_as_100_percent(tab: Opened) -> None:
+    add(tab.server, source="Save the file to disk?!", target="gleich?!", namespace="same")
+    with tab.server.client() as client:
+        query = {"query": "Save the file to disk?? !", "namespace": "same"}
+        [hit] = client.post("/api/v1/search", json=query).json()["hits"]
+        assert hit["score"] == 1
+    page = tab.go()
+    box = page.get_by_label("Text to translate")
+    for text, score in {
+        "Save the file to disk?? !": "99%",
+        " save  the FILE\n to ｄｉｓｋ?! ": "100%",
+    }.items():
+        box.fill(text)
+        hit = results(page).filter(has_text="gleich?!")
+        expect(hit.locator(".score")).to_have_text(score)
+        assert (hit.locator("ins, del").count() > 0) == (score != "100%")
+
+
 def test_filters_narrow_what_is_found(tab: Opened) -> None:
     page = tab.go("#search?min=0.5&q=Save your changes before you close the app.")
     expect(results(page)).to_have_count(8)

@@ -24,6 +24,11 @@ export function fold(text) {
   return text.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ");
 }
 
+/** Whether two texts are the same but for what is not compared. */
+export function areSame(one, other) {
+  return fold(one).trim() === fold(other).trim();
+}
+
 /** The text as its graphemes: what a reader takes for one character. */
 export function characters(text) {
   return Array.from(graphemes.segment(text), ({ segment }) => segment);

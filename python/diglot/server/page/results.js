@@ -1,4 +1,4 @@
-import { changes } from "./diff.js";
+import { areSame, changes } from "./diff.js";
 import { el } from "./dom.js";
 import { occurrences } from "./find.js";
 import { scored, t } from "./i18n.js";
@@ -143,6 +143,8 @@ function shown(entry, side, children) {
 const ELEMENTS = { same: null, added: "ins", removed: "del" };
 
 function compare(older, newer) {
+  // White space around a text is no difference either.
+  if (areSame(older, newer)) return nodes(newer);
   return changes(older, newer).map(({ change, text }) =>
     change === "same" ? nodes(text) : el(ELEMENTS[change], {}, nodes(text)),
   );

@@ -1,5 +1,6 @@
 import * as api from "./api.js";
 import { detailsPane } from "./details.js";
+import { areSame } from "./diff.js";
 import { el } from "./dom.js";
 import { counted, t } from "./i18n.js";
 import { queryForm } from "./queryform.js";
@@ -122,7 +123,8 @@ export function searchView(app) {
     tell("note", ...(entries === 0 ? [t("empty"), t("emptyHint")] : []));
   }
 
-  function showMatches({ text }, { hits, milliseconds }, place) {
+  function showMatches({ text }, { hits: found, milliseconds }, place) {
+    const hits = found.map((hit) => ({ ...hit, score: scoreToShow(hit, text) }));
     results.showMatches(text, hits, place);
     results.mark(details.openId());
     more.hidden = true;
@@ -223,6 +225,11 @@ export function searchView(app) {
   }
 
   return { element, show, leave, keep, key, focus: () => query.focus() };
+}
+
+/** The score of a hit, below 1 where a text differs only in what the metric is blind to. */
+function scoreToShow({ score, entry }, text) {
+  return score < 1 || areSame(entry.source, text) ? score : 0.99;
 }
 
 /** What the marks of differences mean. */
