@@ -6,6 +6,7 @@ import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from hypothesis import given
@@ -338,6 +339,41 @@ people</note>
 """
     )
     assert list(formats.read(path)) == [entry]
+
+
+NOTES = st.lists(
+    st.tuples(st.sampled_from(["", "a", "a\nb", "<&\r"]), st.sampled_from([None, "en", "x-&"])),
+    max_size=3,
+)
+
+
+@given(of_unit=NOTES, of_target=NOTES)
+def test_notes_stay_apart_and_in_their_languages(
+    tmp_path_factory: pytest.TempPathFactory, of_unit: Any, of_target: Any
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "notes.tmx"
+
+    def element(text: str, language: str | None) -> str:
+        spoken = f" xml:lang={quoteattr(language)}" if language else ""
+        return f"<note{spoken}>{escape(text, {chr(13): '&#13;'})}</note>"
+
+    unit, target = ("".join(element(*note) for note in notes) for notes in (of_unit, of_target))
+    german = f'<tuv xml:lang="de">{target}<seg>b</seg></tuv>'
+    path.write_text(document(f"<tu>{unit}{tuv('en', 'a')}{german}</tu>"), encoding="utf-8")
+    [entry] = formats.read(path)
+    assert entry.notes == ("\n".join(text for text, _ in of_unit) if of_unit else None)
+    formats.write(path, [entry])
+    assert list(formats.read(path)) == [entry]
+    language = "{http://www.w3.org/XML/1998/namespace}lang"
+    [written] = etree.parse(path).iter("tu")
+    for parent, notes in [(written, of_unit), (written.findall("tuv")[1], of_target)]:
+        found = [(note.text or "", note.get(language)) for note in parent.findall("note")]
+        assert found == notes
+    # Notes of the entry that were changed since are what is written.
+    changed = TranslationMemoryEntry.from_dict({**entry.to_dict(), "notes": "other"})
+    formats.write(path, [changed])
+    assert list(formats.read(path)) == [changed]
+    assert next(note.text for note in etree.parse(path).iter("note")) == "other"
 
 
 def test_what_was_edited_since_counts(tmp_path: Path) -> None:

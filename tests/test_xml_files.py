@@ -760,15 +760,16 @@ def test_the_parts_of_a_unit_are_kept() -> None:
                 "segtype": "block",
                 "changeid": "ys",
                 "o-tmf": "myTM",
+                "notes": [["Text of tu note 1", "en-us"], ["Text of tu note 2", "en-us"]],
                 "props": [prop],
                 "source_tuv": {
                     **variant,
-                    "notes": ["Text of tuv en note 1", "Text of tuv en note 1"],
+                    "notes": [["Text of tuv en note 1", "en-us"]] * 2,
                     "props": [prop],
                 },
                 "target_tuv": {
                     **variant,
-                    "notes": ["Text of tuv fr note 1"] * 2,
+                    "notes": [["Text of tuv fr note 1", "en-us"]] * 2,
                     "props": [prop] * 2,
                 },
             },

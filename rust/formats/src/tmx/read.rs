@@ -62,8 +62,14 @@ struct About {
     created: Option<String>,
     changed: Option<String>,
     attributes: Vec<(&'static str, String)>,
-    notes: Vec<String>,
+    notes: Vec<Note>,
     props: Vec<Prop>,
+}
+
+#[derive(Default)]
+struct Note {
+    language: Option<String>,
+    text: String,
 }
 
 #[derive(Default)]
@@ -75,7 +81,7 @@ struct Prop {
 
 /// What comes next in a `tu` or a `tuv`.
 enum Child {
-    Note { empty: bool },
+    Note { note: Note, empty: bool },
     Prop { prop: Prop, empty: bool },
     Variant { variant: Variant, empty: bool },
     Segment { empty: bool },
@@ -173,7 +179,9 @@ impl TmxReader {
     fn read_unit_content(&mut self, unit: &mut Unit) -> Result<()> {
         loop {
             match self.next_child(&mut unit.fault)? {
-                Child::Note { empty } => unit.about.read_note(&mut self.xml, empty, &mut unit.fault)?,
+                Child::Note { note, empty } => {
+                    unit.about.read_note(&mut self.xml, note, empty, &mut unit.fault)?;
+                }
                 Child::Prop { prop, empty } => {
                     unit.about.read_prop(&mut self.xml, prop, empty, &mut unit.fault)?;
                 }
@@ -199,7 +207,9 @@ impl TmxReader {
     fn read_variant_content(&mut self, variant: &mut Variant) -> Result<()> {
         loop {
             match self.next_child(&mut variant.fault)? {
-                Child::Note { empty } => variant.about.read_note(&mut self.xml, empty, &mut variant.fault)?,
+                Child::Note { note, empty } => {
+                    variant.about.read_note(&mut self.xml, note, empty, &mut variant.fault)?;
+                }
                 Child::Prop { prop, empty } => {
                     variant.about.read_prop(&mut self.xml, prop, empty, &mut variant.fault)?;
                 }
@@ -235,7 +245,7 @@ impl TmxReader {
             _ => return Ok(Child::Nothing),
         };
         Ok(match local(element.name().into_inner(), &self.prefix) {
-            Some("note") => Child::Note { empty },
+            Some("note") => Child::Note { note: Note::new(&element, fault), empty },
             Some("prop") => Child::Prop { prop: Prop::new(&element, fault), empty },
             Some("tuv") => Child::Variant { variant: Variant::new(&element), empty },
             Some("seg") => Child::Segment { empty },
@@ -317,6 +327,21 @@ impl Variant {
     }
 }
 
+impl Note {
+    fn new(element: &BytesStart<'_>, fault: &mut Option<Fault>) -> Note {
+        let mut note = Note::default();
+        let outcome = attributes(element, |name, value| {
+            if matches!(name, "xml:lang" | "lang") {
+                note.language = Some(value.into_owned());
+            }
+        });
+        if let Err(error) = outcome {
+            fault.get_or_insert(error);
+        }
+        note
+    }
+}
+
 impl Prop {
     fn new(element: &BytesStart<'_>, fault: &mut Option<Fault>) -> Prop {
         let mut prop = Prop::default();
@@ -333,10 +358,18 @@ impl Prop {
 }
 
 impl About {
-    fn read_note(&mut self, xml: &mut Xml, empty: bool, fault: &mut Option<Fault>) -> Result<()> {
-        let text = if empty { String::new() } else { xml.read_text(fault)? };
+    fn read_note(
+        &mut self,
+        xml: &mut Xml,
+        mut note: Note,
+        empty: bool,
+        fault: &mut Option<Fault>,
+    ) -> Result<()> {
+        if !empty {
+            note.text = xml.read_text(fault)?;
+        }
         if self.notes.len() < MOST_PARTS {
-            self.notes.push(text);
+            self.notes.push(note);
         } else {
             fault.get_or_insert_with(|| too_many("<note>"));
         }
@@ -364,6 +397,31 @@ impl About {
     /// The text of the first property of a type.
     fn prop(&self, kind: &str) -> Option<&str> {
         self.props.iter().find(|prop| prop.kind == kind).map(|prop| prop.text.as_str())
+    }
+
+    /// All notes as one text.
+    fn joined_notes(&self) -> Option<String> {
+        let texts: Vec<&str> = self.notes.iter().map(|note| note.text.as_str()).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    /// Writes the notes one by one.
+    fn write_notes(&self, object: &mut Object) {
+        let out = object.key("notes");
+        for (number, note) in self.notes.iter().enumerate() {
+            out.push(if number == 0 { '[' } else { ',' });
+            match &note.language {
+                None => json::push_string(out, &note.text),
+                Some(language) => {
+                    out.push('[');
+                    json::push_string(out, &note.text);
+                    out.push(',');
+                    json::push_string(out, language);
+                    out.push(']');
+                }
+            }
+        }
+        out.push(']');
     }
 
     /// Writes the attributes and properties.
@@ -397,12 +455,7 @@ impl Variant {
         let mut object = Object::default();
         self.about.write(&mut object);
         if !self.about.notes.is_empty() {
-            let out = object.key("notes");
-            for (number, note) in self.about.notes.iter().enumerate() {
-                out.push(if number == 0 { '[' } else { ',' });
-                json::push_string(out, note);
-            }
-            out.push(']');
+            self.about.write_notes(&mut object);
         }
         object
     }
@@ -515,6 +568,10 @@ fn offer(
         }
     }
     unit.about.write(&mut object);
+    // One text does not tell where one of several notes ends, and in which language it is.
+    if unit.about.notes.len() > 1 || unit.about.notes.iter().any(|note| note.language.is_some()) {
+        unit.about.write_notes(&mut object);
+    }
     object.object("source_tuv", source.about());
     object.object("target_tuv", target.about());
     let mut metadata = Object::default();
@@ -523,7 +580,7 @@ fn offer(
         metadata.string("changed_at", changed_at);
     }
     let metadata = metadata.finish();
-    let notes = (!unit.about.notes.is_empty()).then(|| unit.about.notes.join("\n"));
+    let notes = unit.about.joined_notes();
     let entry = EntryRef {
         source: &source_segment.text,
         target: &target_segment.text,

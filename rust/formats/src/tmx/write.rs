@@ -75,7 +75,8 @@ impl Writer for TmxWriter {
 #[derive(Default)]
 struct About {
     attributes: Vec<(&'static str, String)>,
-    notes: Vec<String>,
+    /// Text, language.
+    notes: Vec<(String, Option<String>)>,
     /// Type, text, language.
     props: Vec<(String, String, Option<String>)>,
 }
@@ -89,11 +90,7 @@ impl About {
     fn take(&mut self, key: &str, value: &str, known: &[&'static str]) -> Option<()> {
         match key {
             "props" => self.props = props(value).filter(|props| !props.is_empty())?,
-            "notes" => {
-                let notes: Vec<String> = serde_json::from_str(value).ok()?;
-                let fits = !notes.is_empty() && notes.iter().all(|note| forbidden(note).is_none());
-                self.notes = fits.then_some(notes)?;
-            }
+            "notes" => self.notes = notes(value).filter(|notes| !notes.is_empty())?,
             _ => {
                 let name = known.iter().find(|known| **known == key)?;
                 let value: String = serde_json::from_str(value).ok()?;
@@ -113,14 +110,48 @@ impl About {
         Some(about)
     }
 
-    fn push(&self, out: &mut String) {
-        for note in &self.notes {
-            push_element(out, "<note", note, "</note>\n");
+    /// Takes the notes of a `tu` one by one, if these are they and would be read so.
+    fn take_notes(&mut self, value: &str, joined: Option<&str>) -> Option<()> {
+        let notes = notes(value)?;
+        let texts: Vec<&str> = notes.iter().map(|(text, _)| text.as_str()).collect();
+        let fits = texts.len() > 1 || notes.iter().any(|(_, language)| language.is_some());
+        self.notes = (fits && joined == Some(&texts.join("\n"))).then_some(notes)?;
+        Some(())
+    }
+
+    fn push_notes(&self, out: &mut String) {
+        for (text, language) in &self.notes {
+            out.push_str("<note");
+            if let Some(language) = language {
+                push_attribute(out, "xml:lang", language);
+            }
+            out.push('>');
+            push_text(out, text);
+            out.push_str("</note>\n");
         }
+    }
+
+    fn push_props(&self, out: &mut String) {
         for (kind, text, language) in &self.props {
             push_prop(out, kind, text, language.as_deref());
         }
     }
+}
+
+/// Notes, each with its language if it has one.
+fn notes(value: &str) -> Option<Vec<(String, Option<String>)>> {
+    let notes: Vec<serde_json::Value> = serde_json::from_str(value).ok()?;
+    let note = |note| match note {
+        serde_json::Value::String(text) => Some((text, None)),
+        note => {
+            let (text, language) = serde_json::from_value(note).ok()?;
+            Some((text, Some(language)))
+        }
+    };
+    let fits = |(text, language): &(String, Option<String>)| {
+        forbidden(text).is_none() && language.as_deref().and_then(forbidden).is_none()
+    };
+    notes.into_iter().map(|value| note(value).filter(fits)).collect()
 }
 
 fn props(value: &str) -> Option<Vec<(String, String, Option<String>)>> {
@@ -153,7 +184,7 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
             "target" => own_markup(&DIALECT, value.get(), entry.target).map(drop),
             "source_tuv" => variant(value.get(), entry, changed_at.as_deref()).map(|about| source = about),
             "target_tuv" => variant(value.get(), entry, changed_at.as_deref()).map(|about| target = about),
-            "notes" => None,
+            "notes" => unit.take_notes(value.get(), entry.notes),
             key => unit.take(key, value.get(), &TU_ATTRIBUTES),
         };
         if taken.is_none() {
@@ -183,15 +214,16 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
     }
     out.push_str(">\n");
 
-    if let Some(notes) = entry.notes {
-        push_element(out, "<note", notes, "</note>\n");
+    if unit.notes.is_empty() {
+        unit.notes.extend(entry.notes.map(|notes| (notes.to_owned(), None)));
     }
+    unit.push_notes(out);
     for (kind, text) in [(DOMAIN, entry.domain), (NAMESPACE, entry.namespace)] {
         if let Some(text) = text {
             push_prop(out, kind, text, None);
         }
     }
-    unit.push(out);
+    unit.push_props(out);
     let mut rest = rest::fields(entry, true);
     if let Some(created_at) = entry.created_at.filter(|_| !created.exact) {
         rest.string("created_at", created_at);
@@ -215,7 +247,8 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
             push_attribute(out, name, value);
         }
         out.push('>');
-        about.push(out);
+        about.push_notes(out);
+        about.push_props(out);
         out.push_str("<seg>");
         let own = ours.as_ref().and_then(|ours| own_markup(&DIALECT, ours.get(key)?.get(), text));
         match own.or_else(|| other_markup(&DIALECT, "tmx", &metadata, key, text)) {
@@ -256,13 +289,6 @@ fn date(time: Option<&str>, derived: Option<String>) -> Date {
 /// A time of TMX as entries have it.
 pub(super) fn shown_time(time: &str) -> String {
     time::extended(time).unwrap_or_else(|| time.to_owned())
-}
-
-fn push_element(out: &mut String, start: &str, text: &str, end: &str) {
-    out.push_str(start);
-    out.push('>');
-    push_text(out, text);
-    out.push_str(end);
 }
 
 fn push_prop(out: &mut String, kind: &str, text: &str, language: Option<&str>) {
