@@ -109,7 +109,7 @@ class _Memory(Collector):
     def collect(self) -> Iterator[Metric]:
         stats = self._stats()
         yield GaugeMetricFamily("diglot_entries", "Entries of the memory.", stats.entries)
-        yield GaugeMetricFamily("diglot_rows", "Distinct sources, by segment.", stats.rows)
+        yield GaugeMetricFamily("diglot_rows", "Sources in the index, removed too.", stats.rows)
         size = GaugeMetricFamily("diglot_bytes", "Bytes in use, by what for.", labels=["part"])
         for part, count in stats.bytes.items():
             size.add_metric([part], count)

@@ -429,8 +429,8 @@ class Facets(Struct, kw_only=True):
 
 
 class Stats(Struct, kw_only=True):
-    """Counts and sizes of the memories. `rows` are distinct sources, `bytes` those in use, by what
-    for.
+    """Counts and sizes of the memories. `rows` are the distinct sources of each segment, removed
+    ones too; `bytes` those in use, by what for.
     """
 
     entries: int

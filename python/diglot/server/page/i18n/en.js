@@ -120,7 +120,7 @@ export default {
   refresh: "Refresh",
   memory: "Memory",
   entries: "Entries",
-  rows: "Distinct sources",
+  rows: "Sources in the index, removed ones too",
   segments: "Index segments",
   size: "Size in memory",
   requests: "Requests since the start",

@@ -121,7 +121,7 @@ export default {
   refresh: "새로 고침",
   memory: "메모리",
   entries: "항목",
-  rows: "서로 다른 원문",
+  rows: "색인의 원문(삭제된 것 포함)",
   segments: "색인 세그먼트",
   size: "메모리 사용량",
   requests: "서버 시작 이후 요청",
