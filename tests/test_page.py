@@ -1105,6 +1105,32 @@ def test_a_key_changes_only_what_it_may(
     expect(page.get_by_role("button", name="Edit")).to_have_count(0)
 
 
+def test_a_page_that_asked_too_often_waits_as_long_as_the_server_says(
+    open_page: Callable[..., Opened], tmp_path: Path
+) -> None:
+    key, text = new_key("slow", None, read=["*"], write=[], rate=0.001, burst=1)
+    file = tmp_path / "keys.toml"
+    file.write_text(text)
+    with serving(MEMORY, "--keys", str(file)) as server:
+        tab = open_page(server)
+        page = tab.page
+        page.clock.install()
+        tab.go()
+        page.get_by_label("Key", exact=True).fill(key)
+        page.keyboard.press("Enter")
+        problem = page.get_by_role("alert")
+        expect(problem).to_have_text(re.compile(r"Too many requests. Try again in [\d,]+ s\."))
+        retry = page.get_by_role("button", name="Try again")
+        expect(retry).to_be_disabled()
+        above, below = problem.bounding_box(), retry.bounding_box()
+        assert above["x"] == below["x"] > 0
+        assert below["height"] < 2 * above["height"]
+        page.clock.fast_forward(800_000)
+        expect(retry).to_be_disabled()
+        page.clock.fast_forward(300_000)
+        expect(retry).to_be_enabled()
+
+
 # For everyone
 
 

@@ -166,8 +166,13 @@ addEventListener("unhandledrejection", (event) => {
 try {
   await start();
 } catch (error) {
-  main.replaceChildren(
-    el("p", { class: "error", role: "alert" }, explain(error)),
-    el("button", { onclick: () => location.reload() }, t("retry")),
+  const problem = el("p", { class: "error", role: "alert" }, explain(error));
+  const wait = error.retryAfter ?? 0; // Seconds.
+  const retry = el(
+    "button",
+    { disabled: wait > 0, onclick: () => location.reload() },
+    t("retry"),
   );
+  setTimeout(() => (retry.disabled = false), wait * 1000);
+  main.replaceChildren(el("div", { class: "failed" }, problem, retry));
 }
