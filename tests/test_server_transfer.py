@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def served(
         "admin": {"read": ["*"], "write": ["*"], "admin": True},
         "a": {"read": ["a"], "write": ["a"]},
         "b": {"read": ["b"], "write": ["b"]},
+        "other": {"read": ["c"], "write": ["c"]},
         "both": {"read": ["a", "b"], "write": ["a", "b"]},
     }.items():
         keys[name], text = new_key(name, text, **rights)
@@ -218,3 +220,55 @@ def test_an_import_ends_when_its_client_hangs_up(
         pass
     assert not list(folder.iterdir())
     assert clients["admin"].get("/api/v1/facets?namespace=gone").json()["entries"] == 0
+
+
+def test_an_export_waits_for_its_client_and_ends_with_it(
+    served: tuple[Server, dict[str, str], Path], clients: dict[str, httpx.Client]
+) -> None:
+    server, keys, folder = served
+    entries = [{"source": f"{n} " * 2000, "target": "t", "namespace": "a"} for n in range(900)]
+    for place in range(0, len(entries), 300):
+        body = {"entries": entries[place : place + 300]}
+        assert clients["admin"].post("/api/v1/entries/batch", json=body).status_code == 201
+    path = "/api/v1/export?format=jsonl&namespace=a"
+    whole = clients["admin"].get(path).content
+    assert len(whole.splitlines()) >= 900
+    with server.client(keys["a"]) as slow, slow.stream("GET", path) as answer:
+        assert answer.status_code == 200
+        assert "content-length" not in answer.headers
+        # Most of it is not written yet, and nothing of it to a file.
+        assert not list(folder.iterdir())
+        assert refused(clients["a"].get(path), 429, "export_running")
+        # What comes later is not in it, and the server has time for others.
+        clients["a"].post("/api/v1/entries", json={"source": "later", "target": "t"})
+        assert clients["admin"].get(path).content.startswith(whole)
+        pieces = answer.iter_raw()
+        content = next(pieces)
+        content += b"".join(pieces)
+        assert content == whole
+    with server.client(keys["a"]) as slow, slow.stream("GET", path) as answer:
+        next(answer.iter_raw())
+    # The client hung up, which the server finds out by itself.
+    while (answer := clients["a"].get(path)).status_code == 429:
+        pass
+    assert answer.content.startswith(whole)
+
+
+def test_there_are_few_exports_at_a_time(
+    served: tuple[Server, dict[str, str], Path], clients: dict[str, httpx.Client]
+) -> None:
+    server, keys, _ = served
+    entries = [{"source": f"{n} " * 2000, "target": "t", "namespace": "b"} for n in range(300)]
+    for _ in range(3):
+        body = {"entries": entries}
+        assert clients["admin"].post("/api/v1/entries/batch", json=body).status_code == 201
+    path = "/api/v1/export?format=jsonl&namespace=b"
+    with ExitStack() as stack:
+        for name in ("admin", "b", "both"):
+            client = stack.enter_context(server.client(keys[name]))
+            answer = stack.enter_context(client.stream("GET", path))
+            assert answer.status_code == 200
+        refused(clients["other"].get("/api/v1/export?format=jsonl"), 503, "busy")
+        # Others wait for none of them.
+        search = {"query": "later", "namespace": "b"}
+        assert clients["admin"].post("/api/v1/search", json=search).status_code == 200

@@ -289,8 +289,8 @@ async def _stream(
     """Sends pieces as they come. A client may not let the server wait for any of them."""
     fields = [(b"content-type", stream.media_type.encode())]
     fields += [(name.encode(), value.encode("latin-1")) for name, value in stream.headers]
-    await send({"type": "http.response.start", "status": operation.status, "headers": fields})
     async with aclosing(stream.chunks) as chunks:
+        await send({"type": "http.response.start", "status": operation.status, "headers": fields})
         async for chunk in chunks:
             guard.restart(limits.max_time)
             await send({"type": "http.response.body", "body": chunk, "more_body": True})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64decode
 from binascii import Error as Base64Error
 from typing import Literal
@@ -18,6 +19,7 @@ from diglot.server.operation import Right
 from diglot.server.settings import Limits
 from diglot.stores.sqlite import SqliteTranslationMemoryStore
 from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
+from diglot.transfer import ExportReport
 
 __all__ = ["Records", "Service", "Store", "loopback_hosts"]
 
@@ -59,6 +61,7 @@ class Service:
         self.takes_records = takes_records
         self.requests = Requests()
         self.metrics = Metrics(self.requests, store.stats, records)
+        self.exports: dict[asyncio.Future[ExportReport], str | None] = {}
         self.state: Literal["starting", "ready", "stopping"] = "ready"
 
     def admit(self, scope: Scope, right: Right | None) -> Access:

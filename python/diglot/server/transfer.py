@@ -21,11 +21,18 @@ from diglot.memory import Progress
 from diglot.server import schemas
 from diglot.server.errors import ApiError, from_diglot
 from diglot.server.operation import Call, Operation, Stream, body_parts
+from diglot.transfer import ExportReport
 
 __all__ = ["OPERATIONS"]
 
-# Bytes that are written to a file, or read from one, at a time.
+# Bytes that are written to a file, or to a client, at a time.
 _PIECE = 1 << 20
+
+# Bytes of an export that wait for the client, half of them, besides what the system keeps.
+_PIPED = 1 << 18
+
+# Exports at a time: fewer than the threads that asyncio has, with one processor five.
+_MOST_EXPORTS = 3
 
 # Problems that are in an answer, which is made in one go on the event loop.
 _MOST_PROBLEMS = 1000
@@ -154,41 +161,83 @@ async def _import_lines(
 
 async def export_file(call: Call) -> Stream:
     query = call.query
+    if query.format not in FORMATS:
+        message = f"format is {query.format!r}; allowed are {', '.join(FORMATS)}"
+        raise ApiError(422, "invalid_value", message, field="format")
     namespace = call.access.namespace_to_read(query.namespace)
+    _check_exports(call)
     call.guard.restart(call.service.limits.max_import_time)
-    directory = TemporaryDirectory(prefix="diglot-export-")
-    try:
-        if query.format not in FORMATS:
-            message = f"format is {query.format!r}; allowed are {', '.join(FORMATS)}"
-            raise ApiError(422, "invalid_value", message, field="format")
-        # XLIFF 2 has no endings of its own, since those of XLIFF stand for what is written mostly.
-        ending = next(iter(FORMATS[query.format]), "xlf")
-        path = Path(directory.name, f"export.{ending}")
-        await call.service.store.export_file(
-            path,
+    pieces = _export(call, namespace)
+    # What is wrong from the start has to be said before the answer begins.
+    await anext(pieces)
+    # XLIFF 2 has no endings of its own, since those of XLIFF stand for what is written mostly.
+    ending = next(iter(FORMATS[query.format]), "xlf")
+    disposition = f'attachment; filename="export.{ending}"'
+    headers = (("content-disposition", disposition),)
+    return Stream("application/octet-stream", pieces, headers)
+
+
+def _check_exports(call: Call) -> None:
+    """Each export keeps a thread for as long as its client takes to read it."""
+    running = list(call.service.exports.values())
+    if call.access.name is not None and call.access.name in running:
+        message = "this key has an export under way; begin the next when it has ended"
+        raise ApiError(429, "export_running", message, headers={"retry-after": "1"})
+    if len(running) >= _MOST_EXPORTS:
+        message = f"{len(running)} exports are under way, which is all that there may be; try again"
+        raise ApiError(503, "busy", message, headers={"retry-after": "1"})
+
+
+async def _export(call: Call, namespace: str | None) -> AsyncGenerator[bytes, None]:
+    """The bytes of a file while it is written, after an empty piece when there are some.
+
+    It is written into a pipe, which makes the writer wait for the client.
+    """
+    query = call.query
+    end, start = os.pipe()
+    work = asyncio.ensure_future(
+        call.service.store.export_file(
+            f"/dev/fd/{start}",
             format=query.format,
             source_language=query.source_language,
             target_language=query.target_language,
             domain=query.domain,
             namespace=namespace,
         )
-        headers = (
-            ("content-disposition", f'attachment; filename="{path.name}"'),
-            ("content-length", str(os.stat(path).st_size)),
-        )
-        return Stream("application/octet-stream", _pieces(path, directory), headers)
-    except BaseException:
-        directory.cleanup()
-        raise
+    )
+    call.service.exports[work] = call.access.name
 
+    def ended(work: asyncio.Future[ExportReport]) -> None:
+        os.close(start)
+        del call.service.exports[work]
+        # Nobody else asks for the error of an export whose client hung up.
+        if not work.cancelled():
+            work.exception()
 
-async def _pieces(path: Path, directory: TemporaryDirectory[str]) -> AsyncGenerator[bytes, None]:
+    work.add_done_callback(ended)
+    reader = asyncio.StreamReader(_PIPED)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(end, "rb", 0)
+    )
     try:
-        with path.open("rb", buffering=0) as file:
-            while piece := await asyncio.to_thread(file.read, _PIECE):
-                yield piece
+        piece = await reader.read(_PIECE)
+        if not piece:
+            _check_export(work)
+        yield b""
+        while piece:
+            yield piece
+            piece = await reader.read(_PIECE)
+        _check_export(work)
     finally:
-        directory.cleanup()
+        # This ends the writer, too, if it is not done: it can write no more.
+        transport.close()
+
+
+def _check_export(work: asyncio.Future[ExportReport]) -> None:
+    try:
+        work.result()
+    except DiglotError as error:
+        raise from_diglot(error) from None
 
 
 async def formats(call: Call) -> list[dict[str, Any]]:
