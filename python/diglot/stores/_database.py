@@ -31,7 +31,10 @@ from diglot.errors import (
 if TYPE_CHECKING:
     from diglot._engine import _Row
 
-__all__ = ["Arguments", "Database", "State"]
+__all__ = ["MOST_ID", "Arguments", "Database", "State"]
+
+# The highest id that an entry can have.
+MOST_ID = 2**63 - 1
 
 # "digl". SQLite's header has it, so that `file` and others can tell what a database is.
 _APPLICATION = 0x6469676C
@@ -370,10 +373,6 @@ class Database:
     def insert(self, rows: Iterable[_Row]) -> None:
         """Writes new entries."""
         self.writer.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * 11)})", rows)
-
-    def replace(self, row: _Row) -> None:
-        """Writes an entry in the place of one."""
-        self.writer.execute(f"REPLACE INTO entries VALUES ({', '.join('?' * 11)})", row)
 
     def remove(self, ranges: Iterable[tuple[int, int]]) -> None:
         """Removes the entries with the ids of ranges, given by their first and last ids."""

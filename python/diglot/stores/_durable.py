@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from diglot._steps import on_thread
 from diglot.errors import InvalidTypeError, InvalidValueError, StoreDamagedError
 from diglot.store import Signal, check_signal
-from diglot.stores._database import Arguments, State
+from diglot.stores._database import MOST_ID, Arguments, State
 from diglot.stores._keeper import Keeper, check_flag
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ _ROWS = 1000
 _CHANGES_KEPT = 100_000
 
 _MOST_SECONDS = 86_400
-_MOST_ID = 2**63 - 1
 
 _Self = TypeVar("_Self", bound="Durable")
 _AsyncSelf = TypeVar("_AsyncSelf", bound="AsyncDurable")
@@ -42,10 +42,6 @@ class Durable:
     __slots__ = ()
 
     _keeper: Keeper
-
-    def _held(self) -> _engine.Snapshot:
-        """What is in memory of the entries of the database."""
-        raise NotImplementedError
 
     def _save(self, flag: _engine.CancelFlag | None) -> None:
         """Writes what makes the next opening fast."""
@@ -95,9 +91,9 @@ class Durable:
     def _verify(self, signal: Signal | None, flag: _engine.CancelFlag | None) -> int:
         database = self._keeper.database
         with self._keeper.standing_still(flag) as connection:
-            snapshot = self._held()
+            snapshot = self._keeper.index.snapshot()
             database.check_integrity(connection)
-            rows = database.rows(connection, 0, _MOST_ID)
+            rows = database.rows(connection, 0, MOST_ID)
             count = 0
             while expected := list(islice(rows, _ROWS)):
                 check_signal(signal)
@@ -179,15 +175,15 @@ def check_arguments(
     return Arguments(Path(os.path.realpath(name)), create, read_only, float(busy_timeout))
 
 
-class AsyncDurable:
+class AsyncDurable(ABC):
     """A memory over a database, for asynchronous code."""
 
     __slots__ = ()
 
     @property
+    @abstractmethod
     def _durable(self) -> Durable:
         """The same memory for synchronous code."""
-        raise NotImplementedError
 
     @property
     def path(self) -> Path:

@@ -22,7 +22,7 @@ from diglot.errors import (
     StoreError,
 )
 from diglot.store import Signal, check_signal
-from diglot.stores._database import Database, State
+from diglot.stores._database import MOST_ID, Database, State
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,14 +41,12 @@ _PATIENCE = 0.1
 # Rows that are made and written at a time.
 _ROWS = 1000
 
-_MOST_ID = 2**63 - 1
-
 
 class Index(Protocol):
     """What is kept in memory of a database. One thread at a time changes it."""
 
-    def next_id(self) -> int:
-        """One more than the highest id it ever held."""
+    def snapshot(self) -> _engine.Snapshot:
+        """The entries that it holds, under their ids."""
         ...
 
     def reserve(self, next_id: int) -> None:
@@ -162,14 +160,14 @@ class Keeper:
                 return state
             if state.changes_from <= self._seq < state.seq:
                 gone = database.changed_since(connection, self._seq)
-                first = self.index.next_id()
+                first = self.index.snapshot().next_id
             else:
                 # The database was compacted, or an older one was put in its place.
                 if self._seq >= 0:
                     _log.warning("reading all of %s again: it was replaced", database.path)
-                gone, first = [(0, _MOST_ID)], 0
+                gone, first = [(0, MOST_ID)], 0
             below = ((start, min(last, first - 1)) for start, last in gone if start < first)
-            ranges = chain(below, [(first, _MOST_ID)])
+            ranges = chain(below, [(first, MOST_ID)])
             rows = chain.from_iterable(database.rows(connection, *ids) for ids in ranges)
             try:
                 self.index.apply(gone, rows, flag)

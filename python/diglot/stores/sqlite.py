@@ -57,8 +57,8 @@ class _Translations:
     def __init__(self, memory: _engine.Memory) -> None:
         self.memory = memory
 
-    def next_id(self) -> int:
-        return self.memory.snapshot().next_id
+    def snapshot(self) -> _engine.Snapshot:
+        return self.memory.snapshot()
 
     def reserve(self, next_id: int) -> None:
         self.memory.reserve_ids(next_id)
@@ -152,7 +152,7 @@ class SqliteTranslationMemory(Durable, SyncMemory):
             OSError: The file or its directory cannot be read; `FileNotFoundError` if it is not
                 there.
             InvalidTypeError: An argument has a wrong type.
-            InvalidValueError: `busy_timeout` is negative or not finite.
+            InvalidValueError: `path` has a NUL character, or `busy_timeout` is not from 0 to 86,400.
             StoreFormatError: The file is not a database of translations of this version or one
                 before.
             StoreDamagedError: The database is damaged.
@@ -177,9 +177,6 @@ class SqliteTranslationMemory(Durable, SyncMemory):
         snapshots = Snapshots(keeper, memory, seq)
         snapshots.save_if_due()
         return cls(keeper, memory, snapshots)
-
-    def _held(self) -> _engine.Snapshot:
-        return self._memory.snapshot()
 
     def _save(self, flag: _engine.CancelFlag | None) -> None:
         self._snapshots.save(flag)

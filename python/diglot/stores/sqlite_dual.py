@@ -44,8 +44,8 @@ class _Records:
     def __init__(self, memory: SyncRecords) -> None:
         self._memory = memory
 
-    def next_id(self) -> int:
-        return self._memory._texts.snapshot().next_id
+    def snapshot(self) -> _engine.Snapshot:
+        return self._memory._texts.snapshot()
 
     def reserve(self, next_id: int) -> None:
         self._memory._texts.reserve_ids(next_id)
@@ -72,7 +72,7 @@ class _Records:
         for batch in (texts, english):
             batch.absorb(flag)
             batch.prepare(flag)
-        held = self._memory._texts.snapshot()
+        held = self.snapshot()
         going = {
             number: record_from_entry(held.get(number))
             for first, last in held.ids_within(gone).ranges()
@@ -131,7 +131,7 @@ class SyncSqliteDualLanguageMemory(Durable, SyncRecords):
             OSError: The file or its directory cannot be read; `FileNotFoundError` if it is not
                 there.
             InvalidTypeError: An argument has a wrong type.
-            InvalidValueError: `busy_timeout` is negative or not finite.
+            InvalidValueError: `path` has a NUL character, or `busy_timeout` is not from 0 to 86,400.
             StoreFormatError: The file is not a database of records of this version or one before.
             StoreDamagedError: The database is damaged.
             StoreError: The database cannot be used; `code` says why.
@@ -157,9 +157,6 @@ class SyncSqliteDualLanguageMemory(Durable, SyncRecords):
             database.close()
             raise
         return memory
-
-    def _held(self) -> _engine.Snapshot:
-        return self._texts.snapshot()
 
     def _news(self) -> Work | None:
         return self._keeper.news()
