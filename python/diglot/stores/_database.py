@@ -215,16 +215,17 @@ class Database:
         except sqlite3.Error as error:
             if damaged := _NO_TEXT.match(str(error)):
                 # The message has the whole text, which may be long.
-                path = str(self.path)
-                raise StoreDamagedError(
-                    f"{path} is damaged: a {damaged[1]} is not UTF-8", path=path
-                ) from None
+                raise self.damaged(f"a {damaged[1]} is not UTF-8") from None
             raise self._error(error) from error
         except UnicodeDecodeError as error:
             # What SQLite says has a part of the database in it that is no text.
-            path = str(self.path)
             said = error.object.decode(errors="replace")[:_MOST_SAID]
-            raise StoreDamagedError(f"{path} is damaged: {said}", path=path) from None
+            raise self.damaged(said) from None
+
+    def damaged(self, message: str) -> StoreDamagedError:
+        """The error for something that is wrong with what the database holds."""
+        path = str(self.path)
+        return StoreDamagedError(f"{path} is damaged: {message}", path=path)
 
     def _error(self, error: sqlite3.Error) -> StoreError:
         # By message, as Python 3.10 does not tell SQLite's code.
@@ -247,7 +248,7 @@ class Database:
         if "not a database" in message:
             return StoreFormatError(f"{path} is not a SQLite database", path=path)
         if "malformed" in message or "unsupported file format" in message:
-            return StoreDamagedError(f"{path} is damaged: {message}", path=path)
+            return self.damaged(message)
         return StoreError(f"{path}: {message}", path=path)
 
     def _identity(self, connection: sqlite3.Connection) -> tuple[int, int, bool]:
@@ -440,8 +441,7 @@ class Database:
         with self.errors():
             problems = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
         if problems != ["ok"]:
-            path = str(self.path)
-            raise StoreDamagedError(f"{path} is damaged: {'; '.join(problems)}", path=path)
+            raise self.damaged("; ".join(problems))
 
     def vacuum(self) -> None:
         """Gives the room of what was removed back to the file system."""

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from diglot._steps import on_thread
-from diglot.errors import InvalidTypeError, InvalidValueError, StoreDamagedError
+from diglot.errors import InvalidTypeError, InvalidValueError
 from diglot.store import Signal, check_signal
 from diglot.stores._database import MOST_ID, Arguments, State
 from diglot.stores._keeper import Keeper, check_flag
@@ -102,16 +102,17 @@ class Durable:
                     expected, snapshot.rows(expected[0][0], len(expected)), strict=False
                 ):
                     if row != found:
-                        raise self._damaged(f"the index does not have the entry {row[0]} as it is")
+                        raise database.damaged(
+                            f"the index does not have the entry {row[0]} as it is"
+                        )
                     if row[-1] is not None and not _is_object(row[-1]):
-                        raise self._damaged(f"the metadata of the entry {row[0]} is no JSON object")
+                        raise database.damaged(
+                            f"the metadata of the entry {row[0]} is no JSON object"
+                        )
                 count += len(expected)
             if count != len(snapshot):
-                raise self._damaged(f"it has {count} entries, but the index {len(snapshot)}")
+                raise database.damaged(f"it has {count} entries, but the index {len(snapshot)}")
         return count
-
-    def _damaged(self, message: str) -> StoreDamagedError:
-        return StoreDamagedError(f"{self.path} is damaged: {message}", path=str(self.path))
 
     def compact(self, *, signal: Signal | None = None) -> None:
         """Makes the files as small as they can be, and the next opening fast. It takes room for

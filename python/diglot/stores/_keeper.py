@@ -18,7 +18,6 @@ from diglot.errors import (
     AbortedError,
     InvalidTypeError,
     InvalidValueError,
-    StoreDamagedError,
     StoreError,
 )
 from diglot.store import Signal, check_signal
@@ -172,8 +171,7 @@ class Keeper:
             try:
                 self.index.apply(gone, rows, flag)
             except (InvalidTypeError, InvalidValueError) as error:
-                path = str(database.path)
-                raise StoreDamagedError(f"{path} is damaged: {error}", path=path) from error
+                raise database.damaged(str(error)) from error
             self.index.reserve(state.next_id)
             self._seq = state.seq
         return state

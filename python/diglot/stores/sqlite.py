@@ -152,7 +152,8 @@ class SqliteTranslationMemory(Durable, SyncMemory):
             OSError: The file or its directory cannot be read; `FileNotFoundError` if it is not
                 there.
             InvalidTypeError: An argument has a wrong type.
-            InvalidValueError: `path` has a NUL character, or `busy_timeout` is not from 0 to 86,400.
+            InvalidValueError: `path` has a NUL character, or `busy_timeout` is not from 0 to
+                86,400.
             StoreFormatError: The file is not a database of translations of this version or one
                 before.
             StoreDamagedError: The database is damaged.

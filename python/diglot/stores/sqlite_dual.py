@@ -131,7 +131,8 @@ class SyncSqliteDualLanguageMemory(Durable, SyncRecords):
             OSError: The file or its directory cannot be read; `FileNotFoundError` if it is not
                 there.
             InvalidTypeError: An argument has a wrong type.
-            InvalidValueError: `path` has a NUL character, or `busy_timeout` is not from 0 to 86,400.
+            InvalidValueError: `path` has a NUL character, or `busy_timeout` is not from 0 to
+                86,400.
             StoreFormatError: The file is not a database of records of this version or one before.
             StoreDamagedError: The database is damaged.
             StoreError: The database cannot be used; `code` says why.
