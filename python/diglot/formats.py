@@ -24,8 +24,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from diglot import _engine
-from diglot.errors import InvalidTypeError
+from diglot._steps import iterator
 from diglot.model import TranslationMemoryEntry
+from diglot.store import check_optional, check_path
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -147,7 +148,9 @@ def read(
         InvalidTypeError: An argument has a wrong type.
         InvalidValueError: The format is not known, or has no use for one of the options.
     """
-    return _items(_engine.FileReader(_path(path), _name(format), {**options}))
+    check_path(path)
+    check_optional("format", format)
+    return _items(_engine.FileReader(path, format, {**options}))
 
 
 def _items(reader: _engine.FileReader) -> Iterator[TranslationMemoryEntry | SkippedUnit]:
@@ -183,37 +186,18 @@ def write(
         InvalidTypeError: An argument has a wrong type, or an item is no entry (`position`).
         InvalidValueError: The format is not known, or has no use for one of the options.
     """
-    try:
-        iterator = iter(entries)
-    except TypeError:
-        raise InvalidTypeError(
-            f"entries must be an iterable, not {type(entries).__name__}", field="entries"
-        ) from None
-    writer = _engine.FileWriter(_path(path), _name(format), {**options})
+    items = iterator("entries", entries)
+    check_path(path)
+    check_optional("format", format)
+    writer = _engine.FileWriter(path, format, {**options})
     skipped = []
     try:
         done = False
         while not done:
-            done = writer.extend(iterator, _SLICE)
+            done = writer.extend(items, _SLICE)
             writer.absorb()
             skipped += [SkippedUnit(*problem) for problem in writer.take_problems()]
         writer.finish()
     finally:
         writer.abandon()
     return skipped
-
-
-def _path(path: str | PathLike[str]) -> str | PathLike[str]:
-    if not isinstance(path, (str, PathLike)):
-        raise InvalidTypeError(
-            f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
-        )
-    return path
-
-
-def _name(format: str | None) -> str | None:
-    if not isinstance(format, (str, type(None))):
-        raise InvalidTypeError(
-            f"format must be a str or None, not {type(format).__name__}", field="format"
-        )
-    return format

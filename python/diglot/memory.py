@@ -31,9 +31,8 @@ from os import PathLike
 from diglot import _engine
 from diglot._memory import AsyncMemory, SyncMemory
 from diglot._steps import Steps, run, run_async
-from diglot.errors import InvalidTypeError
 from diglot.model import TranslationMemoryEntry
-from diglot.store import Signal, check_signal
+from diglot.store import Signal, check_path, check_progress, check_signal
 
 __all__ = ["InMemoryTranslationMemoryStore", "TranslationMemory"]
 
@@ -95,14 +94,8 @@ class TranslationMemory(SyncMemory):
     def _add_jsonl(
         self, path: str | PathLike[str], progress: Progress | None, signal: Signal | None
     ) -> Steps[None]:
-        if not isinstance(path, (str, PathLike)):
-            raise InvalidTypeError(
-                f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
-            )
-        if progress is not None and not callable(progress):
-            raise InvalidTypeError(
-                f"progress must be callable, not {type(progress).__name__}", field="progress"
-            )
+        check_path(path)
+        check_progress(progress)
         check_signal(signal)
         batch = yield lambda flag: _engine.read_jsonl(path, progress, flag, signal)
         yield lambda flag: batch.prepare(flag, signal)
@@ -114,10 +107,9 @@ class InMemoryTranslationMemoryStore(AsyncMemory[TranslationMemory]):
     """A translation memory in this process, for asynchronous code.
 
     It is a `TranslationMemoryStore`, and has the methods of `TranslationMemory` with the same
-    arguments, results and errors. They give other tasks a
-    turn about every millisecond, whatever the size of the memory, the batch or the result;
-    `docs/benchmarks.md` has the longest turns that were measured. The same memory
-    may be used from other threads and event loops at the same time.
+    arguments, results and errors. They give other tasks a turn about every millisecond, whatever
+    the size of the memory, the batch or the result; `docs/benchmarks.md` has the longest turns that
+    were measured. The same memory may be used from other threads and event loops at the same time.
 
     Args:
         entries: What it holds at first. They are added before the constructor returns; in a running

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from operator import index
+from os import PathLike
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from diglot._engine import check_entry
@@ -136,6 +137,30 @@ def check_signal(signal: Signal | None) -> None:
         raise AbortedError("the operation was aborted: its signal is set")
 
 
+def check_path(path: str | PathLike[str]) -> None:
+    """Raises `InvalidTypeError` for anything but a path."""
+    if not isinstance(path, (str, PathLike)):
+        raise InvalidTypeError(
+            f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
+        )
+
+
+def check_progress(progress: object) -> None:
+    """Raises `InvalidTypeError` for anything but something that can be called, or None."""
+    if progress is not None and not callable(progress):
+        raise InvalidTypeError(
+            f"progress must be callable, not {type(progress).__name__}", field="progress"
+        )
+
+
+def check_optional(name: str, value: object) -> None:
+    """Raises `InvalidTypeError` for anything but a `str` or None."""
+    if value is not None and not isinstance(value, str):
+        raise InvalidTypeError(
+            f"{name} must be a str or None, not {type(value).__name__}", field=name
+        )
+
+
 def copy_entry(
     entry: TranslationMemoryEntry, *, position: int | None = None
 ) -> TranslationMemoryEntry:
@@ -192,10 +217,7 @@ def check_options(
             "namespace": namespace,
         }
         for name, value in filters.items():
-            if value is not None and not isinstance(value, str):
-                raise InvalidTypeError(
-                    f"{name} must be a str or None, not {type(value).__name__}", field=name
-                )
+            check_optional(name, value)
     # No memory has more entries than the largest index, so a larger number asks for the same.
     hits = min(check_integer("max_hits", max_hits, least=1), sys.maxsize)
     score = check_score("min_score", min_score)

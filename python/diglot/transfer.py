@@ -16,7 +16,14 @@ from diglot import _engine
 from diglot._steps import Steps
 from diglot.errors import FormatError, InvalidTypeError, InvalidValueError
 from diglot.formats import SkippedUnit
-from diglot.store import Signal, check_signal
+from diglot.store import (
+    Signal,
+    check_optional,
+    check_options,
+    check_path,
+    check_progress,
+    check_signal,
+)
 
 if TYPE_CHECKING:
     from diglot._memory import SyncMemory
@@ -236,13 +243,14 @@ def import_steps(
     signal: Signal | None,
 ) -> Steps[ImportReport]:
     """What `import_file` does."""
-    name = _path(path)
+    check_path(path)
+    name = fspath(path)
     _check_policy(duplicates, _POLICIES)
-    _check_text("format", format)
-    _check_progress(progress)
+    check_optional("format", format)
+    check_progress(progress)
     check_signal(signal)
-    _check_text("domain", domain)
-    _check_text("namespace", namespace)
+    check_optional("domain", domain)
+    check_optional("namespace", namespace)
     reader = yield lambda flag: _engine.FileReader(path, format, {**options})
     batch = _engine.Batch()
     only_counted = dry_run and duplicates == "keep"
@@ -300,12 +308,12 @@ def export_steps(
     signal: Signal | None,
 ) -> Steps[ExportReport]:
     """What `export_file` does."""
-    name = _path(path)
-    _check_text("format", format)
-    _check_progress(progress)
+    check_path(path)
+    name = fspath(path)
+    check_optional("format", format)
+    check_progress(progress)
     check_signal(signal)
-    for field, value in zip(_FILTERS, filters, strict=True):
-        _check_text(field, value)
+    check_options(*filters, 1, 0.0)
     snapshot = (yield from memory._seen()).snapshot()
     writer = yield lambda flag: _engine.FileWriter(path, format, {**options})
     skipped = 0
@@ -341,24 +349,6 @@ def dedupe_steps(
     return DedupeReport(duplicates, dry_run, tuple(Outcome(*count) for count in counts))
 
 
-_FILTERS = ("source_language", "target_language", "domain", "namespace")
-
-
-def _path(path: str | PathLike[str]) -> str:
-    if not isinstance(path, (str, PathLike)):
-        raise InvalidTypeError(
-            f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
-        )
-    return fspath(path)
-
-
-def _check_progress(progress: object) -> None:
-    if progress is not None and not callable(progress):
-        raise InvalidTypeError(
-            f"progress must be callable, not {type(progress).__name__}", field="progress"
-        )
-
-
 def _check_policy(policy: object, allowed: tuple[str, ...]) -> None:
     if not isinstance(policy, str):
         raise InvalidTypeError(
@@ -367,11 +357,4 @@ def _check_policy(policy: object, allowed: tuple[str, ...]) -> None:
     if policy not in allowed:
         raise InvalidValueError(
             f"duplicates is {policy!r}; allowed are {', '.join(allowed)}", field="duplicates"
-        )
-
-
-def _check_text(field: str, value: object) -> None:
-    if value is not None and not isinstance(value, str):
-        raise InvalidTypeError(
-            f"{field} must be a str or None, not {type(value).__name__}", field=field
         )

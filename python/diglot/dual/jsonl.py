@@ -5,33 +5,47 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 from diglot.dual.record import MemoryRecord
-from diglot.errors import DiglotError, FormatError, InvalidTypeError
-from diglot.store import WHITE_SPACE
+from diglot.errors import DiglotError, FormatError
+from diglot.store import WHITE_SPACE, check_path
 
-__all__ = ["read_lines", "read_records", "write_records"]
+__all__ = ["read_lines", "write_records"]
 
 _GZIP = b"\x1f\x8b"
 
+_T = TypeVar("_T")
+
 
 @contextmanager
-def read_lines(path: str | PathLike[str]) -> Iterator[Iterator[tuple[int, dict[str, Any]]]]:
-    """The objects of a JSON Lines file, plain or compressed with gzip, with their line numbers.
+def read_lines(
+    path: str | PathLike[str], make: Callable[[dict[str, Any]], _T]
+) -> Iterator[Iterator[_T]]:
+    """What is made of the objects of a JSON Lines file, plain or compressed with gzip.
 
     Raises:
         OSError: The file cannot be read.
-        FormatError: A line is no JSON object; `line` says which.
+        FormatError: A line is no JSON object, or nothing can be made of it; `line` and `field` say
+            where.
     """
-    name = os.fspath(_check_path(path))
+    check_path(path)
+    name = os.fspath(path)
+
+    def made(lines: Iterable[bytes]) -> Iterator[_T]:
+        for number, values in _objects(name, lines):
+            try:
+                yield make(values)
+            except DiglotError as error:
+                raise _wrong(name, number, str(error), error.field) from None
+
     with open(name, "rb") as plain:
         compressed = plain.peek(2)[:2] == _GZIP
         with gzip.open(plain) if compressed else plain as lines:
-            yield _objects(name, lines)
+            yield made(lines)
 
 
 def _objects(name: str, lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -55,27 +69,6 @@ def _objects(name: str, lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str,
         raise _wrong(name, number + 1, f"the compressed data is damaged: {error}") from None
 
 
-@contextmanager
-def read_records(path: str | PathLike[str]) -> Iterator[Iterator[MemoryRecord]]:
-    """The records of a JSON Lines file.
-
-    Raises:
-        OSError: The file cannot be read.
-        FormatError: A line is no record; `line` and `field` say where.
-    """
-    name = os.fspath(_check_path(path))
-
-    def records(lines: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[MemoryRecord]:
-        for number, values in lines:
-            try:
-                yield MemoryRecord.from_dict(values)
-            except DiglotError as error:
-                raise _wrong(name, number, str(error), error.field) from None
-
-    with read_lines(path) as lines:
-        yield records(lines)
-
-
 def write_records(
     path: str | PathLike[str], slices: Iterable[list[MemoryRecord]]
 ) -> Generator[None, Any, int]:
@@ -84,7 +77,8 @@ def write_records(
     Raises:
         OSError: The file cannot be written; what was there before is still there.
     """
-    name = os.fspath(_check_path(path))
+    check_path(path)
+    name = os.fspath(path)
     count = 0
     unfinished = f"{name}.{os.getpid()}.unfinished"
     try:
@@ -101,14 +95,6 @@ def write_records(
             os.remove(unfinished)
         raise
     return count
-
-
-def _check_path(path: str | PathLike[str]) -> str | PathLike[str]:
-    if not isinstance(path, (str, PathLike)):
-        raise InvalidTypeError(
-            f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
-        )
-    return path
 
 
 def _wrong(path: str, line: int, message: str, field: str | None = None) -> FormatError:

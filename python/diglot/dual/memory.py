@@ -38,7 +38,7 @@ from diglot._steps import (
     run_async,
     take_turn,
 )
-from diglot.dual.jsonl import read_records, write_records
+from diglot.dual.jsonl import read_lines, write_records
 from diglot.dual.policy import RecallPolicy
 from diglot.dual.recall import (
     FallbackReason,
@@ -767,7 +767,7 @@ class SyncDualLanguageMemory(SyncRecords):
         records: What it holds at first.
         policy: How recalls decide that bring no policy of their own; the documented defaults if
             None.
-        recorder: Where recalls are counted and timed; a `KpiRecorder` of its own if None.
+        recorder: Where recalls are counted and timed; a `HistogramRecorder` of its own if None.
     """
 
     __slots__ = ()
@@ -807,7 +807,7 @@ class SyncDualLanguageMemory(SyncRecords):
         return memory
 
     def _add_jsonl(self, path: str | PathLike[str], signal: Signal | None) -> Steps[int]:
-        with read_records(path) as records:
+        with read_lines(path, MemoryRecord.from_dict) as records:
             return (yield from self._add_many(records, signal))
 
 

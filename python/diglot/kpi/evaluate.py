@@ -13,7 +13,7 @@ from diglot.dual.memory import SyncDualLanguageMemory, check_filters, check_poli
 from diglot.dual.policy import RecallPolicy
 from diglot.dual.recall import RecallResult
 from diglot.dual.record import check_str, check_text, detect_language
-from diglot.errors import DiglotError, FormatError, InvalidTypeError, InvalidValueError
+from diglot.errors import InvalidTypeError, InvalidValueError
 from diglot.kpi.kpis import group_of, share
 from diglot.store import check_integer
 
@@ -73,15 +73,8 @@ def read_labelled(path: str | PathLike[str]) -> list[LabelledQuery]:
         OSError: The file cannot be read.
         FormatError: A line is no labelled query; `line` and `field` say where.
     """
-    queries = []
-    with read_lines(path) as lines:
-        for number, values in lines:
-            try:
-                queries.append(_labelled(values))
-            except DiglotError as error:
-                message = f"{path}:{number}: {error}"
-                raise FormatError(message, path=str(path), line=number, field=error.field) from None
-    return queries
+    with read_lines(path, _labelled) as queries:
+        return list(queries)
 
 
 def _labelled(values: Mapping[str, Any]) -> LabelledQuery:

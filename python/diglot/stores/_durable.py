@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from diglot._steps import on_thread
 from diglot.errors import InvalidTypeError, InvalidValueError
-from diglot.store import Signal, check_signal
+from diglot.store import Signal, check_path, check_signal
 from diglot.stores._database import MOST_ID, Arguments, State
 from diglot.stores._keeper import Keeper, check_flag
 
@@ -151,10 +151,7 @@ def check_arguments(
     path: str | PathLike[str], create: bool, read_only: bool, busy_timeout: float
 ) -> Arguments:
     """What a database is opened with, checked."""
-    if not isinstance(path, (str, PathLike)):
-        raise InvalidTypeError(
-            f"path must be a str or os.PathLike, not {type(path).__name__}", field="path"
-        )
+    check_path(path)
     name = os.fsdecode(path)
     if "\0" in name:
         raise InvalidValueError("path has a NUL character, which no file can have", field="path")
