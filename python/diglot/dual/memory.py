@@ -717,7 +717,11 @@ class SyncRecords:
             UnknownRecordError: No record has the id.
         """
         check_str("note", note)
-        record = self.get(id)
+        self._catch_up()
+        self._report_mismatch(id, note)
+
+    def _report_mismatch(self, id: str, note: str) -> None:
+        record = self._get(id)[1]
         if record.text_en is None:
             raise InvalidValueError(
                 f"the record {id!r} has no text_en that could mismatch", field="id"
@@ -741,6 +745,9 @@ class SyncRecords:
         """
         check_str("prefix", prefix)
         self._catch_up()
+        return self._namespaces_with(prefix)
+
+    def _namespaces_with(self, prefix: str) -> list[str]:
         names = self._namespaces
         start = bisect_left(names, prefix)
         stop = bisect_right(names, prefix, lo=start, key=lambda name: name[: len(prefix)])
@@ -1114,9 +1121,10 @@ class AsyncRecords(Generic[_Sync]):
 
     async def report_mismatch(self, id: str, note: str = "") -> None:
         """As `SyncDualLanguageMemory.report_mismatch`."""
+        check_str("note", note)
         await take_turn()
         await self._catch_up()
-        self.sync.report_mismatch(id, note)
+        self.sync._report_mismatch(id, note)
 
     def kpis(self) -> Kpis:
         """As `SyncDualLanguageMemory.kpis`."""
@@ -1124,9 +1132,10 @@ class AsyncRecords(Generic[_Sync]):
 
     async def namespaces(self, prefix: str = "") -> list[str]:
         """As `SyncDualLanguageMemory.namespaces`."""
+        check_str("prefix", prefix)
         await take_turn()
         await self._catch_up()
-        return self.sync.namespaces(prefix)
+        return self.sync._namespaces_with(prefix)
 
     async def to_jsonl(self, path: str | PathLike[str]) -> int:
         """As `SyncDualLanguageMemory.to_jsonl`."""
