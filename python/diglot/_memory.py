@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
+    from diglot._engine import _Counts
     from diglot.formats import ReadOptions
     from diglot.memory import Progress
 
@@ -55,9 +56,6 @@ _ENTRY = 64
 
 # Ids that are removed on an event loop.
 _FEW = 1000
-
-# What became of the entries of a pair of languages, as `_engine.merge` returns it.
-_Counts = tuple["str | None", "str | None", int, int, int, int]
 
 # Cells of arrays, and hits, that are made at a time.
 _CELLS = 32768

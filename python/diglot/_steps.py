@@ -30,6 +30,9 @@ LONG = 4096
 # Bytes of a batch that are copied before they are analysed.
 SLAB = 1 << 20
 
+# Seconds to read what is in memory already: as long as it takes.
+EVER = 86_400.0
+
 Work = Callable[["_engine.CancelFlag | None"], Any]
 Steps = Generator["Work | None", Any, _T]
 
@@ -120,6 +123,13 @@ async def on_thread(work: Work) -> Any:
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([future])
         return future.result()
+
+
+def ids_of(numbers: Iterable[int]) -> _engine.Ids:
+    """Ids that are in memory already."""
+    ids = _engine.Ids()
+    ids.extend(iter(numbers), EVER)
+    return ids
 
 
 def iterator(name: str, values: Iterable[_T]) -> Iterator[_T]:

@@ -26,12 +26,14 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from diglot import _engine
 from diglot._steps import (
+    EVER,
     LONG,
     SEARCH,
     SLAB,
     SLICE,
     Steps,
     Work,
+    ids_of,
     iterator,
     on_thread,
     run,
@@ -86,9 +88,6 @@ if TYPE_CHECKING:
     from diglot.kpi import KpiRecorder, Kpis
 
 __all__ = ["DualLanguageMemory", "SyncDualLanguageMemory"]
-
-# Long enough for what is in memory already.
-_EVER = 86_400.0
 
 # Records that are copied into a batch at a time.
 _CHUNK = 32
@@ -322,9 +321,11 @@ class SyncRecords:
         """Shows a change on both sides."""
         with self._changing():
             gone = change.gone
-            self._texts.apply(self._texts.snapshot(), _ids(gone), change.first, change.texts)
+            self._texts.apply(self._texts.snapshot(), ids_of(gone), change.first, change.texts)
             sided = [number for number, record in gone.items() if record.english is not None]
-            self._english.apply(self._english.snapshot(), _ids(sided), change.first, change.english)
+            self._english.apply(
+                self._english.snapshot(), ids_of(sided), change.first, change.english
+            )
             for record in gone.values():
                 del self._places[record.id]
                 self._counts.kinds[_kind(record)] -= 1
@@ -929,19 +930,13 @@ def _prepare(part: _engine.Batch, signal: Signal | None, flag: _engine.CancelFla
     part.prepare(flag, signal)
 
 
-def _ids(numbers: Iterable[int]) -> _engine.Ids:
-    ids = _engine.Ids()
-    ids.extend(iter(numbers), _EVER)
-    return ids
-
-
 def _sides(record: MemoryRecord | None) -> tuple[_engine.Batch, _engine.Batch]:
     """A record's text and its English side, prepared, under the number 0; nothing for None."""
     texts, english = _engine.Batch(), _engine.Batch()
     if record is not None:
         texts.push(text_entry(record))
         if record.english is not None:
-            english.extend_rows(iter([english_row(record, 0)]), _EVER)
+            english.extend_rows(iter([english_row(record, 0)]), EVER)
             english.absorb()
     texts.prepare()
     english.prepare()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from diglot import _engine
 from diglot._memory import AsyncMemory, SyncMemory, is_long, read_ids
-from diglot._steps import Steps, Work, on_thread
+from diglot._steps import EVER, Steps, Work, ids_of, on_thread
 from diglot.errors import (
     AbortedError,
     StoreError,
@@ -40,9 +40,6 @@ _READ = 0.05
 
 # Single entries that are written in one transaction.
 _GROUP = 1000
-
-# Long enough for what is in memory already.
-_EVER = 86_400.0
 
 
 def _prepared() -> _engine.Batch:
@@ -226,7 +223,7 @@ class SqliteTranslationMemory(Durable, SyncMemory):
                     group.append(addition)
             rows = (addition.batch.rows(id, 0, 1)[0] for id, addition in enumerate(group))
             batch = _engine.Batch()
-            batch.extend_rows(rows, _EVER)
+            batch.extend_rows(rows, EVER)
             batch.absorb()
             batch.prepare()
             return _Change(_engine.Ids(), before.next_id, batch)
@@ -341,9 +338,7 @@ class SqliteTranslationMemory(Durable, SyncMemory):
 
     def _known(self, id: int) -> _engine.Ids:
         self._memory.snapshot().get(id)
-        ids = _engine.Ids()
-        ids.extend(iter([id]), _EVER)
-        return ids
+        return ids_of([id])
 
     def _all_known(self, ids: _engine.Ids) -> _engine.Ids:
         self._memory.snapshot().check_ids(ids)

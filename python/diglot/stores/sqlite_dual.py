@@ -14,7 +14,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from diglot import _engine
-from diglot._steps import Work, on_thread
+from diglot._steps import EVER, Work, ids_of, on_thread
 from diglot.dual.memory import AsyncRecords, RecordsChange, RecordsCount, SyncRecords
 from diglot.dual.policy import RecallPolicy
 from diglot.dual.record import english_row, record_from_entry, record_from_row
@@ -33,9 +33,6 @@ _KIND = "records"
 
 # Rows that are read at a time.
 _ROWS = 256
-
-# Long enough for what is in memory already.
-_EVER = 86_400.0
 
 
 class _Records:
@@ -67,7 +64,7 @@ class _Records:
                 counts.add(record)
             sides = (english_row(record, n) for n, record in records if record.english is not None)
             for batch, some in ((texts, iter(chunk)), (english, sides)):
-                while not batch.extend_rows(some, _EVER):
+                while not batch.extend_rows(some, EVER):
                     batch.absorb(flag)
         for batch in (texts, english):
             batch.absorb(flag)
@@ -171,8 +168,7 @@ class SyncSqliteDualLanguageMemory(Durable, SyncRecords):
         def write(before: State) -> tuple[State, Callable[[], object]]:
             check_signal(signal)
             change = make(before.next_id)
-            gone = _engine.Ids()
-            gone.extend(iter(change.gone), _EVER)
+            gone = ids_of(change.gone)
             after = self._keeper.record(before, gone, change.first, change.texts, signal, flag)
             return after, partial(self._show, change)
 
