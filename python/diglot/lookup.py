@@ -22,7 +22,7 @@ from diglot.store import (
 
 __all__ = ["ContextResult", "MemoryContextSource", "lookup_memory"]
 
-_MOST_HITS = 50
+MOST_HITS = 50
 
 _FILTERS = ("source_language", "target_language", "domain", "namespace")
 _PARAMETERS = name_table(("query", *_FILTERS, "max_hits", "min_score"))
@@ -48,7 +48,7 @@ _SCHEMA: dict[str, Any] = {
         "namespace": {"type": "string", "description": "Only entries of exactly this namespace."},
         "max_hits": {
             "type": "integer",
-            "description": f"How many entries to return at the most, from 1 to {_MOST_HITS}.",
+            "description": f"How many entries to return at the most, from 1 to {MOST_HITS}.",
         },
         "min_score": {
             "type": "number",
@@ -116,7 +116,7 @@ class MemoryContextSource:
         self._store = store
         self._fixed = check_fixed(fixed, _FILTERS)
         self._names = without(_PARAMETERS, self._fixed)
-        self._max_hits = check_integer("max_hits", max_hits, least=1, most=_MOST_HITS)
+        self._max_hits = check_integer("max_hits", max_hits, least=1, most=MOST_HITS)
         self._min_score = check_score("min_score", min_score)
         self._max_content_chars = check_integer("max_content_chars", max_content_chars, least=1)
 
@@ -151,33 +151,14 @@ class MemoryContextSource:
             InvalidValueError: A parameter is unknown, missing, or out of range.
             AbortedError: `signal` was set before the lookup was done.
         """
-        if params is None:
-            params = keywords
-        elif keywords:
-            raise InvalidValueError(
-                "parameters are given twice, in params and as keywords", field="params"
-            )
-        if not isinstance(params, Mapping):
-            raise InvalidTypeError(
-                f"params must be a mapping, not {type(params).__name__}", field="params"
-            )
-        values = snake_case_keys(params, self._names)
-        query = _text("query", values.get("query"))
-        if query is None:
-            raise InvalidValueError("query is missing", code="missing_field", field="query")
-        query = query.strip(WHITE_SPACE)
-        filters = {
-            name: (_text(name, values.get(name)) or "").strip(WHITE_SPACE) or None
-            for name in _FILTERS
-        }
+        values = given(params, keywords, self._names)
+        query = given_text("query", values) or ""
+        filters = {name: given_text(name, values) for name in _FILTERS}
         filters.update(self._fixed)
-        max_hits, min_score = self._max_hits, self._min_score
-        if (given := values.get("max_hits")) is not None:
-            # In JSON, and so for models, 5.0 is an integer.
-            given = int(given) if isinstance(given, float) and given.is_integer() else given
-            max_hits = check_integer("max_hits", given, least=1, most=_MOST_HITS)
-        if (given := values.get("min_score")) is not None:
-            min_score = check_score("min_score", given)
+        max_hits = given_hits("max_hits", values, self._max_hits)
+        min_score = self._min_score
+        if (score := values.get("min_score")) is not None:
+            min_score = check_score("min_score", score)
         check_signal(signal)
         hits: list[TranslationMemoryHit] = []
         if query:
@@ -269,10 +250,50 @@ def schema_without(schema: dict[str, Any], fixed: Mapping[str, str | None]) -> d
     return copy
 
 
-def _text(name: str, value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise InvalidTypeError(f"{name} must be a str, not {type(value).__name__}", field=name)
+def given(
+    params: Mapping[str, Any] | None, keywords: dict[str, Any], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """What `gather` was given, under its snake_case names, which are looked up in a `name_table`.
+
+    Raises:
+        InvalidTypeError: `params` is no mapping.
+        InvalidValueError: There are both, a parameter is unknown or given twice, or there is no
+            query (`missing_field`).
+    """
+    if params is None:
+        params = keywords
+    elif keywords:
+        raise InvalidValueError(
+            "parameters are given twice, in params and as keywords", field="params"
+        )
+    if not isinstance(params, Mapping):
+        raise InvalidTypeError(
+            f"params must be a mapping, not {type(params).__name__}", field="params"
+        )
+    values = snake_case_keys(params, names)
+    if values.get("query") is None:
+        raise InvalidValueError("query is missing", code="missing_field", field="query")
+    return values
+
+
+def given_text(name: str, values: Mapping[str, Any]) -> str | None:
+    """A text that was given, without white space around it; None if nothing is left."""
+    value = values.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidTypeError(f"{name} must be a str, not {type(value).__name__}", field=name)
+    return value.strip(WHITE_SPACE) or None
+
+
+def given_hits(name: str, values: Mapping[str, Any], default: int) -> int:
+    """How many hits were asked for."""
+    value = values.get(name)
+    if value is None:
+        return default
+    # In JSON, and so for models, 5.0 is an integer.
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
+    return check_integer(name, value, least=1, most=MOST_HITS)
 
 
 def _content(query: str, hits: list[TranslationMemoryHit], limit: int) -> str:

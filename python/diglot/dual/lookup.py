@@ -9,22 +9,23 @@ from diglot._tags import neutralize_tags
 from diglot.dual.recall import RecallHit, RecallResult
 from diglot.dual.record import STATUSES
 from diglot.dual.store import DualLanguageStore
-from diglot.errors import InvalidTypeError, InvalidValueError
+from diglot.errors import InvalidTypeError
 from diglot.lookup import (
+    MOST_HITS,
     ContextResult,
-    _text,
     _two_decimals,
     check_fixed,
+    given,
+    given_hits,
+    given_text,
     schema_without,
     shortened,
     without,
 )
-from diglot.model import name_table, snake_case_keys
-from diglot.store import WHITE_SPACE, Signal, check_integer, check_signal
+from diglot.model import name_table
+from diglot.store import Signal, check_integer, check_signal
 
 __all__ = ["DualMemoryContextSource", "lookup_dual_memory"]
-
-_MOST_HITS = 50
 
 _FILTERS = ("lang", "category", "namespace", "translation_status")
 _PARAMETERS = name_table(("query", "query_en", *_FILTERS, "limit"))
@@ -52,7 +53,7 @@ _SCHEMA: dict[str, Any] = {
         },
         "limit": {
             "type": "integer",
-            "description": f"How many notes to return at the most, from 1 to {_MOST_HITS}.",
+            "description": f"How many notes to return at the most, from 1 to {MOST_HITS}.",
         },
     },
     "required": ["query"],
@@ -92,7 +93,7 @@ class DualMemoryContextSource:
         self._memory = memory
         self._fixed = check_fixed(fixed, _FILTERS)
         self._names = without(_PARAMETERS, self._fixed)
-        self._limit = check_integer("limit", limit, least=1, most=_MOST_HITS)
+        self._limit = check_integer("limit", limit, least=1, most=MOST_HITS)
         self._max_content_chars = check_integer("max_content_chars", max_content_chars, least=1)
 
     @property
@@ -127,31 +128,12 @@ class DualMemoryContextSource:
             InvalidValueError: A parameter is unknown, missing, or out of range.
             AbortedError: `signal` was set before the recall was done.
         """
-        if params is None:
-            params = keywords
-        elif keywords:
-            raise InvalidValueError(
-                "parameters are given twice, in params and as keywords", field="params"
-            )
-        if not isinstance(params, Mapping):
-            raise InvalidTypeError(
-                f"params must be a mapping, not {type(params).__name__}", field="params"
-            )
-        values = snake_case_keys(params, self._names)
-        if _text("query", values.get("query")) is None:
-            raise InvalidValueError("query is missing", code="missing_field", field="query")
-        texts = {
-            name: (_text(name, values.get(name)) or "").strip(WHITE_SPACE) or None
-            for name in ("query", "query_en", *_FILTERS)
-        }
-        texts.update(self._fixed)
-        limit = self._limit
-        if (given := values.get("limit")) is not None:
-            # In JSON, and so for models, 5.0 is an integer.
-            given = int(given) if isinstance(given, float) and given.is_integer() else given
-            limit = check_integer("limit", given, least=1, most=_MOST_HITS)
+        values = given(params, keywords, self._names)
+        query, query_en = (given_text(name, values) for name in ("query", "query_en"))
+        filters = {name: given_text(name, values) for name in _FILTERS}
+        filters.update(self._fixed)
+        limit = given_hits("limit", values, self._limit)
         check_signal(signal)
-        query = texts.pop("query")
         if query is None:
             content = "No memories found for an empty query."
             return ContextResult(
@@ -160,10 +142,10 @@ class DualMemoryContextSource:
             )
         result = await self._memory.recall(
             query,
-            texts.pop("query_en"),
+            query_en,
             limit=limit,
             signal=signal,
-            **texts,  # type: ignore[arg-type]
+            **filters,  # type: ignore[arg-type]
         )
         metadata = {**result.to_dict(), "hit_count": len(result.hits)}
         return ContextResult(_content(result, self._max_content_chars), metadata)
