@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -72,14 +73,14 @@ async def _targets(store: TranslationMemoryStore, query: str, **options: Any) ->
     return [hit.entry.target for hit in await store.search(query, **options)]
 
 
-class TranslationMemoryStoreContract:
+class TranslationMemoryStoreContract(ABC):
     """What all stores have in common. Subclasses say how a store is made."""
 
+    @abstractmethod
     async def make_store(self) -> TranslationMemoryStore:
         """A new, empty store."""
-        raise NotImplementedError("a store's tests say how the store is made")
 
-    async def close_store(self, store: TranslationMemoryStore) -> None:
+    async def close_store(self, store: TranslationMemoryStore) -> None:  # noqa: B027
         """Takes down what `make_store` set up."""
 
     @_with_store
