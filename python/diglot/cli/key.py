@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from diglot._extras import extra
+from diglot.cli.arguments import add_command
 
 _EPILOG = """\
 The key is printed once, on standard output. FILE, which is made if it is not there, gets
@@ -16,20 +17,18 @@ its hash and what it may do, as text that can be edited; the server reads it whe
 examples:
   diglot key keys.toml acme --read acme --read shared --write acme --rate 50
   diglot key keys.toml ops --read '*' --write '*' --admin
-
-exit status: 0 done, 2 wrong argument, 3 unreadable file, 4 malformed file,
-5 packages of diglot[server] not installed
 """
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "key",
-        help="make an API key for `serve`",
+        run,
+        summary="make an API key for `serve`",
         description="Makes an API key, and adds it to a file of keys.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", help="the file of keys, in TOML")
     parser.add_argument("name", metavar="NAME", help="what the key is called: letters, digits, _ -")
@@ -44,7 +43,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--admin", action="store_true", help="may see figures of the whole server")
     parser.add_argument("--rate", metavar="N", type=float, help="requests a second at the most")
     parser.add_argument("--burst", metavar="N", type=float, help="requests that may come at once")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

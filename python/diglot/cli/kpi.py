@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from diglot._extras import extra
+from diglot.cli.arguments import add_command, number
 from diglot.cli.console import output, shown
 from diglot.dual import SyncDualLanguageMemory
 from diglot.errors import DiglotError
@@ -28,14 +30,11 @@ query_en, kind and lang are not needed. Queries of the kind "unreachable" are ex
 find nothing, and are left out of hit and recovery rates. Both files may be plain or gzip.
 
 Each query is asked with the fallback on, with it off, and with the primary pass alone.
-docs/kpi.md defines the figures.
+docs/kpi.md defines the figures. That a target is missed is no error.
 
 examples:
   diglot kpi records.jsonl eval.jsonl
   diglot kpi records.jsonl eval.jsonl --json kpi.json --plot latency.png
-
-exit status: 0 done (even if a target is missed), 2 wrong argument, 3 unreadable or
-unwritable file, 4 malformed file, 130 interrupted
 """
 
 
@@ -83,12 +82,13 @@ _TIMES = (("p50\nms", "p50_ms"), ("p95\nms", "p95_ms"))
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "kpi",
-        help="measure how well a dual-language memory answers",
+        run,
+        summary="measure how well a dual-language memory answers",
         description="Measures how well a dual-language memory answers labelled queries.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("records", metavar="RECORDS", help="a JSON Lines file of records")
     parser.add_argument("eval", metavar="EVAL", help="a JSON Lines file of labelled queries")
@@ -101,17 +101,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--rounds",
         metavar="N",
-        type=_rounds,
+        type=number(int, lambda rounds: 1 <= rounds <= 1000, "a whole number from 1 to 1000"),
         default=3,
         help="ask each query so often and take its shortest time (default: %(default)s)",
     )
-    parser.set_defaults(run=run)
-
-
-def _rounds(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to 1000")
-    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -174,13 +167,13 @@ def _print(
     for column in ("Count", *(name for name, _ in (*_SHARES, *_TIMES))):
         table.add_column(column, justify="right")
     rows = {"all": figures["all"], **figures["kinds"], **figures["languages"]}
-    for number, (name, row) in enumerate(rows.items()):
+    for place, (name, row) in enumerate(rows.items()):
         table.add_row(
             shown(name),
             f"{row['queries']:,}",
             *(_percent(row[key]) for _, key in _SHARES),
             *("–" if row[key] is None else f"{row[key]:.3f}" for _, key in _TIMES),
-            end_section=number in (0, len(figures["kinds"])),
+            end_section=place in (0, len(figures["kinds"])),
         )
     console.print(table)
 
@@ -195,10 +188,6 @@ def _plotter(path: str | None) -> Callable[[Evaluation], None] | None:
         return None
     if Path(path).suffix not in (".png", ".svg", ".pdf"):
         raise DiglotError(f"--plot {path}: the name must end in .png, .svg or .pdf")
-    try:
+    with extra("plot", "--plot"):
         from diglot.kpi.plot import plot_latencies
-    except ModuleNotFoundError:
-        raise DiglotError(
-            "--plot needs more packages; install them with: pip install 'diglot[plot]'"
-        ) from None
     return lambda evaluation: plot_latencies(evaluation, path)

@@ -10,6 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 from diglot._extras import extra
+from diglot.cli.arguments import add_command
 from diglot.server.settings import Limits
 
 _EPILOG = """\
@@ -18,26 +19,25 @@ are read into memory, and :memory: is an empty memory: what is changed in these 
 when the server stops.
 
 Without --keys, anyone who can reach the server may do everything, so it listens on this
-machine only. `diglot key FILE NAME` makes keys.
+machine only. `diglot key FILE NAME` makes keys. If the address is in use, the exit status
+is 3.
 
 examples:
   diglot serve memory.db
   diglot serve memory.db --host 0.0.0.0 --keys keys.toml
   curl -s localhost:8080/api/v1/search -d '{"query": "Save the file", "target_language": "ko"}'
-
-exit status: 0 stopped when told to, 2 wrong argument, 3 unreadable file or address in use,
-4 malformed file, 5 packages of diglot[server] not installed, 6 store that cannot be used
 """
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "serve",
-        help="serve a memory over HTTP",
+        run,
+        summary="serve a memory over HTTP",
         description="Serves a memory over HTTP until it is told to stop.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("store", metavar="STORE", help="the memory to serve")
     parser.add_argument(
@@ -60,7 +60,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
             type=kind,
             help=f"{limit.metadata['text']} (default: {limit.default:,})",
         )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
