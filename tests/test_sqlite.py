@@ -493,6 +493,27 @@ def test_damage_to_any_page_is_noticed_when_it_is_verified(tmp_path, path):
     assert codes <= {"store_damaged", "not_a_store"}
 
 
+def test_damage_that_no_entry_shows_is_found(path):
+    with SqliteTranslationMemory.open(path) as memory:
+        memory.add_many(entries(3))
+    data = bytearray(path.read_bytes())
+    # The number of pages that are free, which there are none of.
+    data[36:40] = (5).to_bytes(4, "big")
+    path.write_bytes(data)
+    with SqliteTranslationMemory.open(path) as memory:
+        assert list(memory) == entries(3)
+        with pytest.raises(StoreDamagedError, match=r"[Ff]reelist"):
+            memory.verify()
+
+
+def test_what_is_acknowledged_has_been_synchronized_with_the_disk(memory):
+    """What a power cut would try cannot be tried here, so this is what SQLite promises it for."""
+    writer = memory._keeper.database.writer
+    assert writer.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    full = 2
+    assert writer.execute("PRAGMA synchronous").fetchone() == (full,)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "field"),
     [
