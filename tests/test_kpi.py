@@ -286,13 +286,14 @@ def test_prometheus_metrics():
     assert "diglot_recall_empty_total" in prometheus.generate_latest(registry).decode()
 
 
-def command(*arguments):
+def command(*arguments, **environment):
+    inherited = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     return subprocess.run(
         [sys.executable, "-m", "diglot", "kpi", *map(str, arguments)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
+        env=inherited | environment,
         timeout=100,
     )
 
@@ -339,6 +340,17 @@ def test_the_command_draws(files, tmp_path, suffix):
     content = picture.read_bytes()
     assert content.startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
     assert len(content) > 5000
+
+
+def test_without_the_extra_it_says_how_to_install_it_before_it_measures(files, tmp_path):
+    # What is found first raises what Python raises where nothing is found.
+    shadow = tmp_path / "shadow"
+    shadow.mkdir()
+    (shadow / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
+    path = os.pathsep.join(filter(None, (str(shadow), os.environ.get("PYTHONPATH"))))
+    done = command(*files, "--plot", tmp_path / "latency.png", PYTHONPATH=path)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "pip install 'diglot[plot]'" in done.stderr
 
 
 def test_the_command_says_what_is_wrong(files, tmp_path):
