@@ -144,7 +144,7 @@ class Queries:
 
 @final
 class Ids:
-    """The ids of one `Memory.remove_many`."""
+    """Ids of entries."""
 
     def __new__(cls) -> Ids: ...
     def extend(self, iterator: Iterator[int], seconds: float) -> bool:
