@@ -78,16 +78,16 @@ impl<'py> Writer<'_, 'py> {
             write!(self.out, "{number}").expect("a String takes all that is written to it");
             return Ok(());
         }
+        let (py, number) = (value.py(), value.as_ptr());
         // SAFETY: `value` is a live object and we are attached; the result is a new reference or null with an
         // exception set, as `from_owned_ptr_or_err` expects.
-        let digits =
-            unsafe { Bound::from_owned_ptr_or_err(value.py(), ffi::PyNumber_ToBase(value.as_ptr(), 10)) };
+        let digits = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_ToBase(number, 10)) };
         match digits {
             Ok(digits) => self.out.push_str(digits.cast::<PyString>()?.to_str()?),
             // Python refuses to write integers beyond sys.get_int_max_str_digits().
-            Err(failure) if failure.is_instance_of::<pyo3::exceptions::PyValueError>(value.py()) => {
-                let what = format!("cannot be written: {}", failure.value(value.py()));
-                return Err(errors::invalid_value(value.py(), &self.place(), what, self.at));
+            Err(failure) if failure.is_instance_of::<pyo3::exceptions::PyValueError>(py) => {
+                let what = format!("cannot be written: {}", failure.value(py));
+                return Err(errors::invalid_value(py, &self.place(), what, self.at));
             }
             Err(failure) => return Err(failure),
         }
