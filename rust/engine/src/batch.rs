@@ -9,19 +9,7 @@ use crate::text;
 
 /// Refuses an entry that must not be stored; otherwise returns its normalized source.
 pub(crate) fn checked(entry: &EntryRef<'_>) -> Result<String> {
-    let fields = [
-        ("source", Some(entry.source)),
-        ("target", Some(entry.target)),
-        ("source_language", entry.source_language),
-        ("target_language", entry.target_language),
-        ("domain", entry.domain),
-        ("namespace", entry.namespace),
-        ("source_id", entry.source_id),
-        ("created_at", entry.created_at),
-        ("notes", entry.notes),
-        ("metadata", entry.metadata),
-    ];
-    for (field, text) in fields {
+    for (field, text) in EntryRef::FIELDS.into_iter().zip(entry.texts()) {
         if let Some(bytes) = text.map(str::len).filter(|bytes| *bytes > MOST_TEXT_BYTES) {
             return Err(Error::TooLong { field, bytes });
         }

@@ -34,7 +34,66 @@ pub struct EntryRef<'a> {
     pub metadata: Option<&'a str>,
 }
 
-impl EntryRef<'_> {
+impl<'a> EntryRef<'a> {
+    /// The names of the fields, in the order in which they are listed wherever they are listed. Only the first two are
+    /// in every entry.
+    pub const FIELDS: [&'static str; 10] = [
+        "source",
+        "target",
+        "source_language",
+        "target_language",
+        "domain",
+        "namespace",
+        "source_id",
+        "created_at",
+        "notes",
+        "metadata",
+    ];
+
+    /// The texts of the fields, in the order of [`EntryRef::FIELDS`].
+    pub fn texts(&self) -> [Option<&'a str>; EntryRef::FIELDS.len()] {
+        [
+            Some(self.source),
+            Some(self.target),
+            self.source_language,
+            self.target_language,
+            self.domain,
+            self.namespace,
+            self.source_id,
+            self.created_at,
+            self.notes,
+            self.metadata,
+        ]
+    }
+
+    /// The entry with these texts, in the order of [`EntryRef::FIELDS`]. A source or target that is not there is empty.
+    pub fn of_texts(texts: [Option<&'a str>; EntryRef::FIELDS.len()]) -> EntryRef<'a> {
+        let [
+            source,
+            target,
+            source_language,
+            target_language,
+            domain,
+            namespace,
+            source_id,
+            created_at,
+            notes,
+            metadata,
+        ] = texts;
+        EntryRef {
+            source: source.unwrap_or_default(),
+            target: target.unwrap_or_default(),
+            source_language,
+            target_language,
+            domain,
+            namespace,
+            source_id,
+            created_at,
+            notes,
+            metadata,
+        }
+    }
+
     /// Refuses an entry that no memory takes.
     ///
     /// # Errors

@@ -76,26 +76,15 @@ pub(crate) struct LiveEntry {
     /// All texts of the entry end to end.
     texts: Box<str>,
     /// Where each text ends; the optional ones are absent where `present` lacks their bit.
-    ends: [u32; 10],
+    ends: [u32; EntryRef::FIELDS.len()],
     present: u16,
 }
 
 impl LiveEntry {
     pub(crate) fn new(id: EntryId, entry: &EntryRef<'_>, normalized: &str) -> LiveEntry {
-        let fields = [
-            Some(entry.source),
-            Some(entry.target),
-            entry.source_language,
-            entry.target_language,
-            entry.domain,
-            entry.namespace,
-            entry.source_id,
-            entry.created_at,
-            entry.notes,
-            entry.metadata,
-        ];
+        let fields = entry.texts();
         let mut texts = String::with_capacity(fields.iter().flatten().map(|text| text.len()).sum());
-        let mut ends = [0; 10];
+        let mut ends = [0; EntryRef::FIELDS.len()];
         let mut present = 0;
         for (at, field) in fields.iter().enumerate() {
             texts.push_str(field.unwrap_or(""));
@@ -114,23 +103,13 @@ impl LiveEntry {
     }
 
     pub(crate) fn entry(&self) -> EntryRef<'_> {
-        let text = |at: usize| {
-            let start = if at == 0 { 0 } else { self.ends[at - 1] };
-            &self.texts[start as usize..self.ends[at] as usize]
-        };
-        let optional = |at: usize| (self.present >> at & 1 == 1).then(|| text(at));
-        EntryRef {
-            source: text(0),
-            target: text(1),
-            source_language: optional(2),
-            target_language: optional(3),
-            domain: optional(4),
-            namespace: optional(5),
-            source_id: optional(6),
-            created_at: optional(7),
-            notes: optional(8),
-            metadata: optional(9),
-        }
+        let mut start = 0;
+        EntryRef::of_texts(std::array::from_fn(|at| {
+            let end = self.ends[at] as usize;
+            let text = &self.texts[start..end];
+            start = end;
+            (self.present >> at & 1 == 1).then_some(text)
+        }))
     }
 
     fn bytes(&self) -> usize {

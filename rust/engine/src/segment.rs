@@ -400,13 +400,8 @@ impl Segment {
 
 /// Bytes of an entry's texts but its source and target.
 fn other_bytes(entry: &EntryRef<'_>) -> usize {
-    let EntryRef { source_language, target_language, domain, namespace, .. } = *entry;
-    let EntryRef { source_id, created_at, notes, metadata, .. } = *entry;
-    [source_language, target_language, domain, namespace, source_id, created_at, notes, metadata]
-        .into_iter()
-        .flatten()
-        .map(str::len)
-        .sum()
+    let [_, _, others @ ..] = entry.texts();
+    others.into_iter().flatten().map(str::len).sum()
 }
 
 /// Takes in entries and makes a segment of them.

@@ -12,25 +12,15 @@ pub use columns::Column;
 pub(crate) use reader::TableReader;
 pub(crate) use writer::TableWriter;
 
+use diglot_engine::EntryRef;
+
 use crate::error::{Error, Result};
 use crate::options::Options;
 
-/// The fields of an entry in the order in which a table has them.
-const FIELDS: [&str; 10] = [
-    "source",
-    "target",
-    "source_language",
-    "target_language",
-    "domain",
-    "namespace",
-    "source_id",
-    "created_at",
-    "notes",
-    "metadata",
-];
-
+// The places of fields in `EntryRef::FIELDS`, which is the order in which a table has them.
 const SOURCE: usize = 0;
 const TARGET: usize = 1;
+const METADATA: usize = 9;
 
 /// The delimiter that is asked for, or the usual one of the format.
 fn delimiter(options: &Options, usual: u8) -> Result<u8> {
@@ -46,10 +36,10 @@ fn delimiter(options: &Options, usual: u8) -> Result<u8> {
     }
 }
 
-/// The place of a field in [`FIELDS`].
+/// The place of a field in [`EntryRef::FIELDS`].
 fn field(name: &str) -> Result<usize> {
-    FIELDS.iter().position(|field| *field == name).ok_or_else(|| Error::Option {
+    EntryRef::FIELDS.iter().position(|field| *field == name).ok_or_else(|| Error::Option {
         option: "columns",
-        message: format!("has {name:?}, which is no field; allowed are {}", FIELDS.join(", ")),
+        message: format!("has {name:?}, which is no field; allowed are {}", EntryRef::FIELDS.join(", ")),
     })
 }

@@ -140,26 +140,14 @@ const WAITING_BYTES: usize = 1 << 20;
 #[derive(Default)]
 pub(crate) struct Waiting {
     text: String,
-    lengths: Vec<[Option<u32>; 10]>,
+    lengths: Vec<[Option<u32>; EntryRef::FIELDS.len()]>,
 }
 
 impl Waiting {
     /// Copies an entry. Returns whether its fields are short enough.
     pub(crate) fn push(&mut self, entry: EntryRef<'_>) -> Option<()> {
-        let fields = [
-            Some(entry.source),
-            Some(entry.target),
-            entry.source_language,
-            entry.target_language,
-            entry.domain,
-            entry.namespace,
-            entry.source_id,
-            entry.created_at,
-            entry.notes,
-            entry.metadata,
-        ];
-        let mut lengths = [None; 10];
-        for (length, field) in lengths.iter_mut().zip(fields) {
+        let mut lengths = [None; EntryRef::FIELDS.len()];
+        for (length, field) in lengths.iter_mut().zip(entry.texts()) {
             if let Some(field) = field {
                 *length = Some(u32::try_from(field.len()).ok()?);
                 self.text.push_str(field);
@@ -182,34 +170,11 @@ impl Waiting {
     pub(crate) fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
         let mut rest = self.text.as_str();
         self.lengths.iter().map(move |lengths| {
-            let [
-                source,
-                target,
-                source_language,
-                target_language,
-                domain,
-                namespace,
-                source_id,
-                created_at,
-                notes,
-                metadata,
-            ] = lengths.map(|length| {
+            EntryRef::of_texts(lengths.map(|length| {
                 let (field, after) = rest.split_at(length? as usize);
                 rest = after;
                 Some(field)
-            });
-            EntryRef {
-                source: source.unwrap_or_default(),
-                target: target.unwrap_or_default(),
-                source_language,
-                target_language,
-                domain,
-                namespace,
-                source_id,
-                created_at,
-                notes,
-                metadata,
-            }
+            }))
         })
     }
 }

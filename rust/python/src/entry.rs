@@ -19,17 +19,17 @@ pub(crate) struct Fields<'py> {
     at: At,
 }
 
-const NAMES: [&str; 9] = [
-    "source",
-    "target",
-    "source_language",
-    "target_language",
-    "domain",
-    "namespace",
-    "source_id",
-    "created_at",
-    "notes",
-];
+/// The texts of fields, borrowed, in the order of [`EntryRef::FIELDS`]; those that are not given are not there.
+///
+/// # Errors
+/// `lone_surrogate`, naming the field.
+fn borrowed<'a>(texts: &'a [Option<Bound<'_, PyString>>], at: At) -> PyResult<EntryRef<'a>> {
+    let mut borrowed = [None; EntryRef::FIELDS.len()];
+    for ((borrowed, text), field) in borrowed.iter_mut().zip(texts).zip(EntryRef::FIELDS) {
+        *borrowed = text.as_ref().map(|text| errors::utf8(field, text, at)).transpose()?;
+    }
+    Ok(EntryRef::of_texts(borrowed))
+}
 
 impl<'py> Fields<'py> {
     /// Reads an entry.
@@ -42,7 +42,7 @@ impl<'py> Fields<'py> {
         if !entry.is_instance(class)? {
             return Err(errors::invalid_type("entry", "a TranslationMemoryEntry", entry, at));
         }
-        // A literal per field: interned names make this several times faster than a loop over `NAMES`.
+        // A literal per field: interned names make this several times faster than a loop over the names.
         let texts = [
             required(entry, intern!(py, "source"), at)?,
             required(entry, intern!(py, "target"), at)?,
@@ -67,21 +67,7 @@ impl<'py> Fields<'py> {
     /// # Errors
     /// `lone_surrogate`, naming the field.
     pub(crate) fn entry(&self) -> PyResult<EntryRef<'_>> {
-        let text = |number: usize| {
-            self.texts[number].as_ref().map(|text| errors::utf8(NAMES[number], text, self.at)).transpose()
-        };
-        Ok(EntryRef {
-            source: text(0)?.unwrap_or_default(),
-            target: text(1)?.unwrap_or_default(),
-            source_language: text(2)?,
-            target_language: text(3)?,
-            domain: text(4)?,
-            namespace: text(5)?,
-            source_id: text(6)?,
-            created_at: text(7)?,
-            notes: text(8)?,
-            metadata: self.metadata.as_deref(),
-        })
+        Ok(EntryRef { metadata: self.metadata.as_deref(), ..borrowed(&self.texts, self.at)? })
     }
 }
 
@@ -108,7 +94,7 @@ pub(crate) fn row<'py>(py: Python<'py>, id: EntryId, entry: EntryRef<'_>) -> PyR
 /// A row of a database, held so that its texts can be borrowed.
 pub(crate) struct Row<'py> {
     pub(crate) id: EntryId,
-    texts: [Option<Bound<'py, PyString>>; 10],
+    texts: [Option<Bound<'py, PyString>>; EntryRef::FIELDS.len()],
 }
 
 impl<'py> Row<'py> {
@@ -118,17 +104,17 @@ impl<'py> Row<'py> {
     /// `InvalidTypeError` for what is no such tuple.
     pub(crate) fn read(row: &Bound<'py, PyAny>) -> PyResult<Row<'py>> {
         let values = match row.cast::<PyTuple>() {
-            Ok(values) if values.len() == 1 + NAMES.len() + 1 => values,
+            Ok(values) if values.len() == 1 + EntryRef::FIELDS.len() => values,
             _ => return Err(errors::invalid_type("row", "a tuple of an id and ten fields", row, At::Single)),
         };
         let id = self::id(&values.get_item(0)?, At::Single)?;
-        let mut texts = [const { None }; 10];
+        let mut texts = [const { None }; EntryRef::FIELDS.len()];
         for (number, (text, value)) in texts.iter_mut().zip(values.iter().skip(1)).enumerate() {
             let optional = number >= 2;
             if optional && value.is_none() {
                 continue;
             }
-            let name = NAMES.get(number).unwrap_or(&"metadata");
+            let name = EntryRef::FIELDS[number];
             let expected = if optional { "a str or None" } else { "a str" };
             let value = value.cast_into::<PyString>().map_err(|failure| {
                 errors::invalid_type(name, expected, &failure.into_inner(), At::Row(id))
@@ -143,22 +129,7 @@ impl<'py> Row<'py> {
     /// # Errors
     /// `lone_surrogate`, naming the field.
     pub(crate) fn entry(&self) -> PyResult<EntryRef<'_>> {
-        let text = |number: usize| {
-            let name = NAMES.get(number).unwrap_or(&"metadata");
-            self.texts[number].as_ref().map(|text| errors::utf8(name, text, At::Row(self.id))).transpose()
-        };
-        Ok(EntryRef {
-            source: text(0)?.unwrap_or_default(),
-            target: text(1)?.unwrap_or_default(),
-            source_language: text(2)?,
-            target_language: text(3)?,
-            domain: text(4)?,
-            namespace: text(5)?,
-            source_id: text(6)?,
-            created_at: text(7)?,
-            notes: text(8)?,
-            metadata: text(9)?,
-        })
+        borrowed(&self.texts, At::Row(self.id))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Which column of a table has which field.
 
-use super::{FIELDS, SOURCE, TARGET, field};
+use diglot_engine::EntryRef;
+
+use super::{SOURCE, TARGET, field};
 use crate::error::{Error, Result, start_of};
 use crate::language;
 use crate::options::Options;
@@ -19,8 +21,8 @@ pub enum Column {
 pub(super) struct Columns {
     /// How many columns a row has.
     pub(super) width: usize,
-    /// The columns of the fields in the order of [`FIELDS`]; that of the target is among `targets`.
-    pub(super) fields: [Option<usize>; FIELDS.len()],
+    /// The columns of the fields in the order of [`EntryRef::FIELDS`]; that of the target is among `targets`.
+    pub(super) fields: [Option<usize>; EntryRef::FIELDS.len()],
     /// The language that the source's column is named for.
     pub(super) source_language: Option<String>,
     /// The columns of the targets, each with the language that it is named for.
@@ -58,7 +60,7 @@ impl Columns {
     /// The columns of a table, from its first row, which names them if `names` is true.
     pub(super) fn find(row: &[&str], named: bool, delimiter: u8, options: &Options) -> Result<Columns> {
         let names = if named { row } else { &[] };
-        let mut fields = [None; FIELDS.len()];
+        let mut fields = [None; EntryRef::FIELDS.len()];
         if options.columns.is_empty() {
             for (at, name) in names.iter().enumerate() {
                 if let Some(field) = field_of(name) {
@@ -100,7 +102,7 @@ impl Columns {
 /// The field that a column's name stands for.
 fn field_of(name: &str) -> Option<usize> {
     let letters: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    FIELDS
+    EntryRef::FIELDS
         .iter()
         .position(|field| field.replace('_', "") == letters)
         .or_else(|| OTHER_NAMES.iter().find(|(other, _)| *other == letters).map(|(_, field)| *field))

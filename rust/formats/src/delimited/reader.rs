@@ -4,7 +4,7 @@ use diglot_engine::{Control, EntryRef};
 
 use super::columns::Columns;
 use super::rows::{Dialect, Marks, Row, Rows};
-use super::{FIELDS, SOURCE, delimiter};
+use super::{METADATA, SOURCE, delimiter};
 use crate::decoded::Decoded;
 use crate::error::{Error, Problem, Result, start_of};
 use crate::input::{Input, describe};
@@ -108,7 +108,7 @@ impl TableReader {
         }
         let cells: Vec<&str> = cells.collect();
         let cell = |field: usize| columns.fields[field].map(|at| cells[at]).filter(|text| !text.is_empty());
-        let metadata = match cell(FIELDS.len() - 1).map(jsonl::object).transpose() {
+        let metadata = match cell(METADATA).map(jsonl::object).transpose() {
             Ok(metadata) => metadata.flatten(),
             Err(message) => return skip(sink, "invalid_value", format!("metadata: {message}")),
         };

@@ -2,7 +2,7 @@
 
 use diglot_engine::EntryRef;
 
-use super::{Column, FIELDS, SOURCE, TARGET, delimiter, field};
+use super::{Column, SOURCE, TARGET, delimiter, field};
 use crate::Writer;
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -34,7 +34,7 @@ impl TableWriter {
             }
         }
         if columns.is_empty() {
-            columns.extend(FIELDS.into_iter().enumerate());
+            columns.extend(EntryRef::FIELDS.into_iter().enumerate());
         }
         if [SOURCE, TARGET].iter().any(|text| !columns.iter().any(|(field, _)| field == text)) {
             let message = "must say which columns are source and target".to_owned();
@@ -47,18 +47,7 @@ impl TableWriter {
 
 impl Writer for TableWriter {
     fn write(&mut self, entry: EntryRef<'_>) -> Result<()> {
-        let texts = [
-            Some(entry.source),
-            Some(entry.target),
-            entry.source_language,
-            entry.target_language,
-            entry.domain,
-            entry.namespace,
-            entry.source_id,
-            entry.created_at,
-            entry.notes,
-            entry.metadata,
-        ];
+        let texts = entry.texts();
         self.table
             .write_record(self.fields.iter().map(|field| texts[*field].unwrap_or_default()))
             .map_err(failure)

@@ -11,18 +11,18 @@ use diglot_engine::EntryRef;
 use super::metadata;
 use crate::error::code_of;
 
-/// The fields of an entry, each with its other spelling.
-pub(crate) const FIELDS: [(&str, &str); 10] = [
-    ("source", "source"),
-    ("target", "target"),
-    ("source_language", "sourceLanguage"),
-    ("target_language", "targetLanguage"),
-    ("domain", "domain"),
-    ("namespace", "namespace"),
-    ("source_id", "sourceId"),
-    ("created_at", "createdAt"),
-    ("notes", "notes"),
-    ("metadata", "metadata"),
+/// The other spellings of the fields, in the order of [`EntryRef::FIELDS`].
+const CAMEL_CASE: [&str; EntryRef::FIELDS.len()] = [
+    "source",
+    "target",
+    "sourceLanguage",
+    "targetLanguage",
+    "domain",
+    "namespace",
+    "sourceId",
+    "createdAt",
+    "notes",
+    "metadata",
 ];
 
 /// The first fields, which every entry has.
@@ -57,36 +57,13 @@ impl Fault {
     }
 }
 
-/// The fields of a line in the order of [`FIELDS`], borrowed from it where they can be.
+/// The fields of a line in the order of [`EntryRef::FIELDS`], borrowed from it where they can be.
 #[derive(Debug, Default)]
-pub(super) struct Entry<'a>([Option<Cow<'a, str>>; FIELDS.len()]);
+pub(super) struct Entry<'a>([Option<Cow<'a, str>>; EntryRef::FIELDS.len()]);
 
 impl Entry<'_> {
     pub(super) fn as_ref(&self) -> EntryRef<'_> {
-        let [
-            source,
-            target,
-            source_language,
-            target_language,
-            domain,
-            namespace,
-            source_id,
-            created_at,
-            notes,
-            metadata,
-        ] = self.0.each_ref().map(Option::as_deref);
-        EntryRef {
-            source: source.unwrap_or_default(),
-            target: target.unwrap_or_default(),
-            source_language,
-            target_language,
-            domain,
-            namespace,
-            source_id,
-            created_at,
-            notes,
-            metadata,
-        }
+        EntryRef::of_texts(self.0.each_ref().map(Option::as_deref))
     }
 }
 
@@ -146,9 +123,9 @@ impl<'de> Visitor<'de> for EntrySeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry<'de>, A::Error> {
         let mut entry = Entry::default();
-        let mut seen = [false; FIELDS.len()];
+        let mut seen = [false; EntryRef::FIELDS.len()];
         while let Some(number) = map.next_key_seed(KeySeed)? {
-            let (field, other) = FIELDS[number];
+            let (field, other) = (EntryRef::FIELDS[number], CAMEL_CASE[number]);
             *self.field = Some(field);
             if std::mem::replace(&mut seen[number], true) {
                 return Err(A::Error::custom(match field == other {
@@ -162,9 +139,9 @@ impl<'de> Visitor<'de> for EntrySeed<'_> {
             };
             *self.field = None;
         }
-        match FIELDS[..REQUIRED].iter().zip(seen).find(|(_, seen)| !seen) {
+        match EntryRef::FIELDS[..REQUIRED].iter().zip(seen).find(|(_, seen)| !seen) {
             None => Ok(entry),
-            Some(((field, _), _)) => {
+            Some((field, _)) => {
                 *self.field = Some(field);
                 Err(A::Error::custom("missing; every entry needs a source and a target"))
             }
@@ -193,7 +170,7 @@ fn metadata_text<'de, E: serde::de::Error>(raw: &'de RawValue) -> Result<Option<
     }
 }
 
-/// A key, as its number in [`FIELDS`].
+/// A key, as its number in [`EntryRef::FIELDS`].
 struct KeySeed;
 
 impl<'de> DeserializeSeed<'de> for KeySeed {
@@ -212,12 +189,13 @@ impl Visitor<'_> for KeySeed {
     }
 
     fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<usize, E> {
-        FIELDS.iter().position(|(field, other)| key == *field || key == *other).ok_or_else(|| {
+        let mut fields = EntryRef::FIELDS.iter().zip(&CAMEL_CASE);
+        fields.position(|(field, other)| key == *field || key == *other).ok_or_else(|| {
             let mut quoted: String = key.chars().take(QUOTED).collect();
             if quoted.len() < key.len() {
                 quoted.push('…');
             }
-            let fields = FIELDS.map(|(field, _)| field).join(", ");
+            let fields = EntryRef::FIELDS.join(", ");
             E::custom(format!("unknown field {quoted:?}; allowed are {fields} (in camelCase, too)"))
         })
     }

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use diglot_engine::EntryRef;
 
-use super::line::FIELDS;
 use crate::Writer;
 use crate::error::Result;
 use crate::output::Output;
@@ -23,29 +22,16 @@ impl JsonLinesWriter {
 
 impl Writer for JsonLinesWriter {
     fn write(&mut self, entry: EntryRef<'_>) -> Result<()> {
-        let texts = [
-            Some(entry.source),
-            Some(entry.target),
-            entry.source_language,
-            entry.target_language,
-            entry.domain,
-            entry.namespace,
-            entry.source_id,
-            entry.created_at,
-            entry.notes,
-        ];
         self.line.clear();
-        for ((field, _), text) in FIELDS.iter().zip(texts) {
-            if let Some(text) = text {
-                self.line.extend(if self.line.is_empty() { "{\"" } else { ",\"" }.bytes());
-                self.line.extend(field.bytes());
-                self.line.extend(b"\":");
-                serde_json::to_writer(&mut self.line, text).map_err(std::io::Error::from)?;
+        for (field, text) in EntryRef::FIELDS.into_iter().zip(entry.texts()) {
+            let Some(text) = text else { continue };
+            self.line.extend(if self.line.is_empty() { "{\"" } else { ",\"" }.bytes());
+            self.line.extend(field.bytes());
+            self.line.extend(b"\":");
+            match field {
+                "metadata" => self.line.extend(text.bytes()),
+                _ => serde_json::to_writer(&mut self.line, text).map_err(std::io::Error::from)?,
             }
-        }
-        if let Some(metadata) = entry.metadata {
-            self.line.extend(b",\"metadata\":");
-            self.line.extend(metadata.bytes());
         }
         self.line.extend(b"}\n");
         Ok(self.output.write_all(&self.line)?)
