@@ -79,10 +79,10 @@ struct Prop {
     text: String,
 }
 
-/// What comes next in a `tu` or a `tuv`.
+/// What comes next in a `tu` or a `tuv`. Notes and properties come with their texts, the others have theirs to be read.
 enum Child {
-    Note { note: Note, empty: bool },
-    Prop { prop: Prop, empty: bool },
+    Note(Note),
+    Prop(Prop),
     Variant { variant: Variant, empty: bool },
     Segment { empty: bool },
     Other,
@@ -179,22 +179,14 @@ impl TmxReader {
     fn read_unit_content(&mut self, unit: &mut Unit) -> Result<()> {
         loop {
             match self.next_child(&mut unit.fault)? {
-                Child::Note { note, empty } => {
-                    unit.about.read_note(&mut self.xml, note, empty, &mut unit.fault)?;
-                }
-                Child::Prop { prop, empty } => {
-                    unit.about.read_prop(&mut self.xml, prop, empty, &mut unit.fault)?;
-                }
+                Child::Note(note) => keep(&mut unit.about.notes, note, "<note>", &mut unit.fault),
+                Child::Prop(prop) => keep(&mut unit.about.props, prop, "<prop>", &mut unit.fault),
                 Child::Variant { mut variant, empty } => {
                     variant.line = self.xml.line_of_tag();
                     if !empty {
                         self.read_variant_content(&mut variant)?;
                     }
-                    if unit.variants.len() < MOST_PARTS {
-                        unit.variants.push(variant);
-                    } else {
-                        unit.fault.get_or_insert_with(|| too_many("<tuv>"));
-                    }
+                    keep(&mut unit.variants, variant, "<tuv>", &mut unit.fault);
                 }
                 Child::Segment { empty } => self.skip(empty)?,
                 Child::Other => self.skip(false)?,
@@ -207,12 +199,8 @@ impl TmxReader {
     fn read_variant_content(&mut self, variant: &mut Variant) -> Result<()> {
         loop {
             match self.next_child(&mut variant.fault)? {
-                Child::Note { note, empty } => {
-                    variant.about.read_note(&mut self.xml, note, empty, &mut variant.fault)?;
-                }
-                Child::Prop { prop, empty } => {
-                    variant.about.read_prop(&mut self.xml, prop, empty, &mut variant.fault)?;
-                }
+                Child::Note(note) => keep(&mut variant.about.notes, note, "<note>", &mut variant.fault),
+                Child::Prop(prop) => keep(&mut variant.about.props, prop, "<prop>", &mut variant.fault),
                 Child::Segment { empty } if variant.segment.is_none() => {
                     let mut segment = Builder::new(&DIALECT);
                     if !empty {
@@ -245,8 +233,20 @@ impl TmxReader {
             _ => return Ok(Child::Nothing),
         };
         Ok(match local(element.name().into_inner(), &self.prefix) {
-            Some("note") => Child::Note { note: Note::new(&element, fault), empty },
-            Some("prop") => Child::Prop { prop: Prop::new(&element, fault), empty },
+            Some("note") => {
+                let mut note = Note::new(&element, fault);
+                if !empty {
+                    note.text = self.xml.read_text(fault)?;
+                }
+                Child::Note(note)
+            }
+            Some("prop") => {
+                let mut prop = Prop::new(&element, fault);
+                if !empty {
+                    prop.text = self.xml.read_text(fault)?;
+                }
+                Child::Prop(prop)
+            }
             Some("tuv") => Child::Variant { variant: Variant::new(&element), empty },
             Some("seg") => Child::Segment { empty },
             _ if empty => Child::Nothing,
@@ -255,8 +255,15 @@ impl TmxReader {
     }
 }
 
-fn too_many(what: &str) -> Fault {
-    ("unit_too_large", format!("there are more than the {MOST_PARTS} {what} that are allowed"))
+/// Keeps a part of a unit, unless there are too many of them.
+fn keep<T>(parts: &mut Vec<T>, part: T, what: &str, fault: &mut Option<Fault>) {
+    if parts.len() < MOST_PARTS {
+        parts.push(part);
+    } else {
+        fault.get_or_insert_with(|| {
+            ("unit_too_large", format!("there are more than the {MOST_PARTS} {what} that are allowed"))
+        });
+    }
 }
 
 /// Takes the source language out of the header.
@@ -358,42 +365,6 @@ impl Prop {
 }
 
 impl About {
-    fn read_note(
-        &mut self,
-        xml: &mut Xml,
-        mut note: Note,
-        empty: bool,
-        fault: &mut Option<Fault>,
-    ) -> Result<()> {
-        if !empty {
-            note.text = xml.read_text(fault)?;
-        }
-        if self.notes.len() < MOST_PARTS {
-            self.notes.push(note);
-        } else {
-            fault.get_or_insert_with(|| too_many("<note>"));
-        }
-        Ok(())
-    }
-
-    fn read_prop(
-        &mut self,
-        xml: &mut Xml,
-        mut prop: Prop,
-        empty: bool,
-        fault: &mut Option<Fault>,
-    ) -> Result<()> {
-        if !empty {
-            prop.text = xml.read_text(fault)?;
-        }
-        if self.props.len() < MOST_PARTS {
-            self.props.push(prop);
-        } else {
-            fault.get_or_insert_with(|| too_many("<prop>"));
-        }
-        Ok(())
-    }
-
     /// The text of the first property of a type.
     fn prop(&self, kind: &str) -> Option<&str> {
         self.props.iter().find(|prop| prop.kind == kind).map(|prop| prop.text.as_str())
