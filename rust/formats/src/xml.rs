@@ -36,7 +36,8 @@ pub(crate) struct Xml {
 
 /// The tag of a root element.
 pub(crate) struct Root {
-    pub(crate) name: String,
+    /// The prefix of its name, which is the one that elements of the format have.
+    pub(crate) prefix: String,
     pub(crate) empty: bool,
     attributes: Vec<(String, String)>,
 }
@@ -139,11 +140,11 @@ impl Xml {
         Ok(event)
     }
 
-    /// Reads the tag of the root element.
+    /// Reads the tag of the root element, which has this name in this format.
     ///
     /// # Errors
-    /// As [`Xml::next`].
-    pub(crate) fn root(&mut self) -> Result<Root> {
+    /// As [`Xml::next`], and [`Error::Format`] for another root element.
+    pub(crate) fn root(&mut self, name: &str, format: &str) -> Result<Root> {
         loop {
             let (element, empty) = match self.next()? {
                 Event::Start(element) => (element, false),
@@ -153,7 +154,14 @@ impl Xml {
             let mut found = Vec::new();
             // Whatever is wrong with one of them does not make it another file.
             _ = attributes(&element, |name, value| found.push((name.to_owned(), value.into_owned())));
-            return Ok(Root { name: element.name().into_inner().to_owned(), empty, attributes: found });
+            let full_name = element.name().into_inner();
+            let prefix = full_name.split_once(':').map_or("", |(prefix, _)| prefix);
+            if local(full_name, prefix) != Some(name) {
+                let full_name = shorten(&full_name);
+                let message = format!("the root element is <{full_name}>; that of {format} is <{name}>");
+                return Err(Error::format(self.line(), message));
+            }
+            return Ok(Root { prefix: prefix.to_owned(), empty, attributes: found });
         }
     }
 
@@ -280,11 +288,6 @@ pub(crate) fn local<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
         "" => (!name.contains(':')).then_some(name),
         _ => name.strip_prefix(prefix)?.strip_prefix(':'),
     }
-}
-
-/// The prefix of a name, empty if it has none.
-pub(crate) fn prefix(name: &str) -> &str {
-    name.split_once(':').map_or("", |(prefix, _)| prefix)
 }
 
 /// Hands the attributes of an element to `take`: names as they are written, values resolved and normalized.

@@ -5,14 +5,14 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::write::shown_time;
 use super::{DIALECT, DOMAIN, NAMESPACE, OURS, REST, TU_ATTRIBUTES, TUV_ATTRIBUTES};
-use crate::error::{Error, Fault, Problem, Result, start_of};
+use crate::error::{Fault, Problem, Result, start_of};
 use crate::inline::{Builder, Segment};
 use crate::input::Input;
 use crate::json::{self, Object};
 use crate::languages::{Languages, missing_source};
 use crate::options::Options;
 use crate::rest::{Exact, Times};
-use crate::xml::{self, Xml, attributes, local};
+use crate::xml::{Xml, attributes, local};
 use crate::{MOST_UNIT_BYTES, Reader, Sink, language, shorten};
 
 /// Units that are read at a time.
@@ -94,18 +94,13 @@ impl TmxReader {
     /// Reads up to the first unit.
     ///
     /// # Errors
-    /// [`Error::Format`] for what is not TMX.
+    /// [`Error::Format`](crate::Error::Format) for what is not TMX.
     pub(crate) fn new(input: Input, options: &Options) -> Result<TmxReader> {
         let mut xml = Xml::new(input, "TMX")?;
-        let root = xml.root()?;
-        let prefix = xml::prefix(&root.name).to_owned();
-        if local(&root.name, &prefix) != Some("tmx") {
-            let message = format!("the root element is <{}>; that of TMX is <tmx>", shorten(&root.name));
-            return Err(Error::format(xml.line(), message));
-        }
+        let root = xml.root("tmx", "TMX")?;
         let mut reader = TmxReader {
             xml,
-            prefix,
+            prefix: root.prefix,
             source_language: None,
             wanted: Languages::new(options),
             units: 0,

@@ -7,14 +7,14 @@ use diglot_engine::{Control, EntryRef};
 use quick_xml::events::{BytesStart, Event};
 
 use super::{DIALECT_1, DIALECT_2, REST, XLIFF_1, XLIFF_2};
-use crate::error::{Error, Fault, Problem, Result, start_of};
+use crate::error::{Fault, Problem, Result, start_of};
 use crate::inline::{Builder, Dialect, Segment};
 use crate::input::Input;
 use crate::json::Object;
 use crate::languages::Languages;
 use crate::options::Options;
 use crate::rest::{Exact, Times};
-use crate::xml::{self, Xml, attributes, local};
+use crate::xml::{Xml, attributes, local};
 use crate::{MOST_UNIT_BYTES, Reader, Sink, shorten};
 
 /// Units that are read at a time.
@@ -104,15 +104,10 @@ impl XliffReader {
     /// Reads the root's tag.
     ///
     /// # Errors
-    /// [`Error::Format`] for what is not XLIFF.
+    /// [`Error::Format`](crate::Error::Format) for what is not XLIFF.
     pub(crate) fn new(input: Input, options: &Options) -> Result<XliffReader> {
         let mut xml = Xml::new(input, "XLIFF")?;
-        let root = xml.root()?;
-        let prefix = xml::prefix(&root.name).to_owned();
-        if local(&root.name, &prefix) != Some("xliff") {
-            let message = format!("the root element is <{}>; that of XLIFF is <xliff>", shorten(&root.name));
-            return Err(Error::format(xml.line(), message));
-        }
+        let root = xml.root("xliff", "XLIFF")?;
         let version = root.attribute("version").unwrap_or_default();
         Ok(XliffReader {
             second: version.starts_with('2'),
@@ -122,7 +117,7 @@ impl XliffReader {
             original: None,
             units: 0,
             done: root.empty,
-            prefix,
+            prefix: root.prefix,
             xml,
         })
     }
