@@ -128,9 +128,6 @@ impl Filter {
 
     /// Whether an entry matches.
     pub fn matches(&self, entry: &EntryRef<'_>) -> bool {
-        let wanted = fields::wanted(self).into_iter().zip(fields::values(entry)).enumerate();
-        wanted.into_iter().all(|(field, (wanted, value))| {
-            wanted.is_none() || wanted == value.map(|value| fields::comparable(field, value))
-        })
+        fields::pass(&fields::wanted(self), &fields::values(entry))
     }
 }

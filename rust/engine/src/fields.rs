@@ -25,10 +25,15 @@ pub(crate) fn comparable(field: usize, value: &str) -> String {
 /// What a filter wants of each field, in comparable form.
 pub(crate) fn wanted(filter: &Filter) -> [Option<String>; FIELDS] {
     let fields = [&filter.source_language, &filter.target_language, &filter.domain, &filter.namespace];
-    let mut field = 0;
-    fields.map(|value| {
-        field += 1;
-        value.as_deref().map(|value| comparable(field - 1, value))
+    std::array::from_fn(|field| fields[field].as_deref().map(|value| comparable(field, value)))
+}
+
+/// Whether an entry with these values has what is wanted of each field.
+pub(crate) fn pass(wanted: &[Option<String>; FIELDS], values: &[Option<&str>; FIELDS]) -> bool {
+    (0..FIELDS).all(|field| {
+        wanted[field]
+            .as_ref()
+            .is_none_or(|wanted| values[field].is_some_and(|value| comparable(field, value) == *wanted))
     })
 }
 
@@ -113,10 +118,8 @@ impl Profiles {
             return number;
         }
         let number = self.profiles.len() as u32;
-        let mut field = 0;
-        self.profiles.push(values.map(|value| {
-            field += 1;
-            value.map_or(ABSENT, |value| self.values[field - 1].intern(field - 1, value))
+        self.profiles.push(std::array::from_fn(|field| {
+            values[field].map_or(ABSENT, |value| self.values[field].intern(field, value))
         }));
         let (profiles, values) = (&self.profiles, &self.values);
         self.index.insert(hash, number, |number| hash_values(&given(profiles, values, number)));

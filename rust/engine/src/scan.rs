@@ -207,11 +207,7 @@ impl Snapshot {
         let mut pace = Pace::default();
         let mut counts = HashMap::new();
         let mut count = |values: [Option<&'a str>; FIELDS], entries: usize| {
-            let mut field = 0;
-            let values = values.map(|value| {
-                field += 1;
-                value.filter(|_| by[field - 1])
-            });
+            let values = std::array::from_fn(|field| values[field].filter(|_| by[field]));
             *counts.entry(values).or_default() += entries;
         };
         let wanted = fields::wanted(filter);

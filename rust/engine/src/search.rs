@@ -268,12 +268,7 @@ pub(crate) fn matches(wanted: &[Option<String>; FIELDS], entry: &LiveEntry) -> b
     if *wanted == [const { None }; FIELDS] {
         return true;
     }
-    let values = fields::values(&entry.entry());
-    (0..FIELDS).all(|field| {
-        wanted[field].as_ref().is_none_or(|wanted| {
-            values[field].is_some_and(|value| fields::comparable(field, value) == *wanted)
-        })
-    })
+    fields::pass(wanted, &fields::values(&entry.entry()))
 }
 
 /// Fills up with entries that share nothing with the query, in insertion order, where a score of 0 is good enough.

@@ -8,7 +8,7 @@
 //! ```text
 //! head     magic, order of bytes, version of the format, fingerprint of the analysis
 //! columns  the arrays of every segment, one after the other, as they are in memory
-//! table    the tag, how many segments, the length of every column, the checksum of every piece of one
+//! table    the tag, the next id, how many segments, the length of every column, the checksum of every piece of one
 //! tail     the length of the table, the checksum of head and table
 //! ```
 //!
