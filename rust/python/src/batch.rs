@@ -13,8 +13,8 @@ use crate::dispose;
 use crate::entry::{self, Fields, Row};
 use crate::errors::{self, At};
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is thrown away by the caller after an error.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is thrown away by the caller after an error, or is not used again.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

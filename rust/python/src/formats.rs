@@ -2,18 +2,18 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
-use diglot_engine::{EntryRef, Filter};
+use diglot_engine::EntryRef;
 use diglot_formats::{Error, Format, Problem, Reader, Sink, Writer};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString};
 
-use crate::batch::{Batch, Waiting, pull};
+use crate::batch::{Batch, Waiting, lock, pull};
 use crate::control::{CancelFlag, detached};
 use crate::entry::{self, Fields};
 use crate::errors::{self, At};
-use crate::memory::Snapshot;
+use crate::memory::{self, Snapshot};
 
 /// Entries of a snapshot that are written at a time.
 const ENTRIES: usize = 4096;
@@ -26,11 +26,6 @@ type Skipped = (u64, Option<String>, &'static str, String);
 
 fn skipped(problem: Problem) -> Skipped {
     (problem.line, problem.unit, problem.code, problem.message)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A reader or writer that panicked is not used again.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The error as Python has it.
@@ -393,18 +388,9 @@ impl FileWriter {
         flag: Option<&CancelFlag>,
         signal: Option<Py<PyAny>>,
     ) -> PyResult<bool> {
-        let text = |field: &str, number: usize| -> PyResult<Option<String>> {
-            let value = filters[number].as_ref();
-            value.map(|value| Ok(errors::utf8(field, value, At::Single)?.to_owned())).transpose()
-        };
-        let filter = Filter {
-            source_language: text("source_language", 0)?,
-            target_language: text("target_language", 1)?,
-            domain: text("domain", 2)?,
-            namespace: text("namespace", 3)?,
-        };
+        let filter = memory::filter(filters.each_ref())?;
         let more = self.slice(py, flag, signal, |open, control| {
-            for (number, (id, entry)) in snapshot.get_ref().entries(open.next).take(ENTRIES).enumerate() {
+            for (number, (id, entry)) in snapshot.0.entries(open.next).take(ENTRIES).enumerate() {
                 if number % ENTRIES_BETWEEN_CHECKS == 0 {
                     control.check()?;
                 }
@@ -413,7 +399,7 @@ impl FileWriter {
                 }
                 open.next = id + 1;
             }
-            Ok(snapshot.get_ref().entries(open.next).next().is_some())
+            Ok(snapshot.0.entries(open.next).next().is_some())
         })?;
         Ok(more.unwrap_or(false))
     }

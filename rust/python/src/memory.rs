@@ -44,20 +44,26 @@ pub(crate) struct Options<'py>(
 impl Options<'_> {
     pub(crate) fn read(&self) -> PyResult<SearchOptions> {
         let Options(source_language, target_language, domain, namespace, max_hits, min_score) = self;
-        let text = |field: &str, value: &Option<Bound<'_, PyString>>| -> PyResult<Option<String>> {
-            value.as_ref().map(|value| Ok(errors::utf8(field, value, At::Single)?.to_owned())).transpose()
-        };
         Ok(SearchOptions {
-            filter: Filter {
-                source_language: text("source_language", source_language)?,
-                target_language: text("target_language", target_language)?,
-                domain: text("domain", domain)?,
-                namespace: text("namespace", namespace)?,
-            },
+            filter: filter([source_language, target_language, domain, namespace])?,
             max_hits: *max_hits,
             min_score: *min_score,
         })
     }
+}
+
+/// The filter with these values of source language, target language, domain and namespace.
+pub(crate) fn filter(values: [&Option<Bound<'_, PyString>>; 4]) -> PyResult<Filter> {
+    let text = |field: &str, value: &Option<Bound<'_, PyString>>| -> PyResult<Option<String>> {
+        value.as_ref().map(|value| Ok(errors::utf8(field, value, At::Single)?.to_owned())).transpose()
+    };
+    let [source_language, target_language, domain, namespace] = values;
+    Ok(Filter {
+        source_language: text("source_language", source_language)?,
+        target_language: text("target_language", target_language)?,
+        domain: text("domain", domain)?,
+        namespace: text("namespace", namespace)?,
+    })
 }
 
 /// Bytes of a text that is analysed in a few microseconds.
@@ -268,12 +274,6 @@ impl Memory {
 /// A memory's state at one moment.
 #[pyclass(frozen, module = "diglot._engine")]
 pub(crate) struct Snapshot(pub(crate) Arc<diglot_engine::Snapshot>);
-
-impl Snapshot {
-    pub(crate) fn get_ref(&self) -> &diglot_engine::Snapshot {
-        &self.0
-    }
-}
 
 #[pymethods]
 impl Snapshot {
