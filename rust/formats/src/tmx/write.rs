@@ -178,10 +178,11 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
     let mut rest_of_ours = Object::default();
     let mut unit = About::default();
     let [mut source, mut target] = [About::default(), About::default()];
+    let [mut source_markup, mut target_markup] = [None, None];
     for (key, value) in ours.iter().flatten() {
         let taken = match key.as_ref() {
-            "source" => own_markup(&DIALECT, value.get(), entry.source).map(drop),
-            "target" => own_markup(&DIALECT, value.get(), entry.target).map(drop),
+            "source" => own_markup(&DIALECT, value.get(), entry.source).map(|own| source_markup = Some(own)),
+            "target" => own_markup(&DIALECT, value.get(), entry.target).map(|own| target_markup = Some(own)),
             "source_tuv" => variant(value.get(), entry, changed_at.as_deref()).map(|about| source = about),
             "target_tuv" => variant(value.get(), entry, changed_at.as_deref()).map(|about| target = about),
             "notes" => unit.take_notes(value.get(), entry.notes),
@@ -237,9 +238,9 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
         push_prop(out, REST, &rest, None);
     }
 
-    for (key, text, language, about) in [
-        ("source", entry.source, source_language.as_ref(), &source),
-        ("target", entry.target, &shown_language(entry.target_language), &target),
+    for (key, text, language, about, own) in [
+        ("source", entry.source, source_language.as_ref(), &source, source_markup),
+        ("target", entry.target, &shown_language(entry.target_language), &target, target_markup),
     ] {
         out.push_str("<tuv");
         push_attribute(out, "xml:lang", language);
@@ -250,7 +251,6 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
         about.push_notes(out);
         about.push_props(out);
         out.push_str("<seg>");
-        let own = ours.as_ref().and_then(|ours| own_markup(&DIALECT, ours.get(key)?.get(), text));
         match own.or_else(|| other_markup(&DIALECT, "tmx", &metadata, key, text)) {
             Some(markup) => out.push_str(&markup),
             None => push_text(out, text),
