@@ -8,7 +8,7 @@ from typing import Any
 
 from diglot._scan import FIELDS, Field
 from diglot.server import schemas
-from diglot.server.errors import ApiError
+from diglot.server.checks import check_hits
 from diglot.server.keys import Access
 from diglot.server.operation import Call, Operation
 from diglot.server.service import Service
@@ -21,10 +21,7 @@ _VALUES = 1000
 
 async def concordance(call: Call) -> dict[str, Any]:
     query = call.query
-    most = call.service.limits.max_hits
-    if query.limit > most:
-        message = f"limit is {query.limit}; it must be from 1 to {most}"
-        raise ApiError(422, "invalid_value", message, field="limit")
+    check_hits(call, "limit", query.limit)
     access = call.access
     found = []
     for namespace in access.namespaces_to_read(query.namespace):

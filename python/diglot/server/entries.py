@@ -11,13 +11,14 @@ from typing import Any
 import msgspec
 
 from diglot._steps import SLICE
-from diglot.errors import DiglotError, UnknownEntryError
+from diglot.errors import UnknownEntryError
 from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
 from diglot.server import schemas
-from diglot.server.errors import ApiError, from_diglot
+from diglot.server.checks import check_count, check_hits, check_text, make_all
+from diglot.server.errors import ApiError
 from diglot.server.operation import Answer, Call, Operation
 
-__all__ = ["OPERATIONS", "check_text", "search"]
+__all__ = ["OPERATIONS", "search"]
 
 
 async def add(call: Call) -> dict[str, Any]:
@@ -26,16 +27,7 @@ async def add(call: Call) -> dict[str, Any]:
 
 
 async def add_many(call: Call) -> dict[str, Any]:
-    bodies = call.body.entries
-    _check_count(call, "entries", len(bodies))
-    entries = []
-    for position, body in enumerate(bodies):
-        try:
-            entries.append(_entry(call, body))
-        except ApiError as error:
-            raise error.within("entries", position) from None
-        except DiglotError as error:
-            raise from_diglot(error).within("entries", position) from None
+    entries = make_all(call, "entries", call.body.entries, _entry)
     ids = await call.service.store.add_many(entries)
     return {"ids": [call.access.outward(id) for id in ids]}
 
@@ -112,28 +104,8 @@ async def remove(call: Call) -> None:
         raise _unknown(call) from None
 
 
-def check_text(call: Call, field: str, text: str, position: int | None = None) -> None:
-    """Raises `ApiError` if a text to look up is too long."""
-    most = call.service.limits.max_query
-    if len(text) > most:
-        message = f"{field} has {len(text):,} characters; at most {most:,} are allowed"
-        if position is not None:
-            field = f"{field}[{position}]"
-        raise ApiError(422, "text_too_long", message, field=field, position=position)
-
-
-def _check_count(call: Call, field: str, count: int) -> None:
-    most = call.service.limits.max_batch
-    if count > most:
-        message = f"{field} has {count:,} items; at most {most:,} are allowed"
-        raise ApiError(422, "too_many", message, field=field)
-
-
 def _filters(call: Call, body: schemas.SearchRequest | schemas.SearchBatch) -> dict[str, Any]:
-    most = call.service.limits.max_hits
-    if body.max_hits > most:
-        message = f"max_hits is {body.max_hits}; it must be from 1 to {most}"
-        raise ApiError(422, "invalid_value", message, field="max_hits")
+    check_hits(call, "max_hits", body.max_hits)
     return {
         "source_language": body.source_language,
         "target_language": body.target_language,
@@ -177,7 +149,7 @@ async def _search_query(call: Call) -> dict[str, Any]:
 
 async def search_batch(call: Call) -> Answer:
     body = call.body
-    _check_count(call, "queries", len(body.queries))
+    check_count(call, "queries", len(body.queries))
     for position, query in enumerate(body.queries):
         check_text(call, "queries", query, position)
     filters = _filters(call, body)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import asdict
 
 from diglot.dual import MemoryRecord
 from diglot.errors import DiglotError, UnknownRecordError
 from diglot.server import schemas
-from diglot.server.entries import check_text
+from diglot.server.checks import check_hits, check_text, make_all
 from diglot.server.errors import ApiError, from_diglot
 from diglot.server.operation import Call, Operation
 
@@ -22,8 +23,12 @@ def _record(call: Call, body: schemas.Record) -> MemoryRecord:
         message = "a key that is bound to namespaces cannot choose ids; the server makes one"
         raise ApiError(403, "forbidden", message, field="id")
     body.namespace = call.access.namespace_to_write(body.namespace)
-    fields = {name: getattr(body, name) for name in body.__struct_fields__}
-    return MemoryRecord(**{name: value for name, value in fields.items() if value is not UNSET})
+    return MemoryRecord(**_given(body))
+
+
+def _given(body: schemas.Record | schemas.RecordChanges) -> dict[str, Any]:
+    """The fields that a body has."""
+    return {name: value for name, value in asdict(body).items() if value is not UNSET}
 
 
 def _check_taken(call: Call) -> None:
@@ -42,19 +47,7 @@ async def add(call: Call) -> dict[str, Any]:
 
 async def add_many(call: Call) -> dict[str, Any]:
     _check_taken(call)
-    bodies = call.body.records
-    most = call.service.limits.max_batch
-    if len(bodies) > most:
-        message = f"records has {len(bodies):,} items; at most {most:,} are allowed"
-        raise ApiError(422, "too_many", message, field="records")
-    records = []
-    for position, body in enumerate(bodies):
-        try:
-            records.append(_record(call, body))
-        except ApiError as error:
-            raise error.within("records", position) from None
-        except DiglotError as error:
-            raise from_diglot(error).within("records", position) from None
+    records = make_all(call, "records", call.body.records, _record)
     try:
         await call.service.records.add_many(records)
     except DiglotError as error:
@@ -92,10 +85,8 @@ async def get(call: Call) -> dict[str, Any]:
 async def update(call: Call) -> dict[str, Any]:
     record = await _get(call)
     call.access.namespace_to_write(record.namespace)
-    fields = {name: getattr(call.body, name) for name in call.body.__struct_fields__}
-    changes = {name: value for name, value in fields.items() if value is not UNSET}
     try:
-        return _plain(await call.service.records.update(record.id, **changes))
+        return _plain(await call.service.records.update(record.id, **_given(call.body)))
     except UnknownRecordError:
         raise _unknown(call) from None
 
@@ -123,10 +114,7 @@ async def recall(call: Call) -> dict[str, Any]:
     check_text(call, "query", body.query)
     if body.query_en is not None:
         check_text(call, "query_en", body.query_en)
-    most = call.service.limits.max_hits
-    if body.limit > most:
-        message = f"limit is {body.limit}; it must be from 1 to {most}"
-        raise ApiError(422, "invalid_value", message, field="limit")
+    check_hits(call, "limit", body.limit)
     result = await call.service.records.recall(
         body.query,
         body.query_en,
