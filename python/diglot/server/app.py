@@ -10,7 +10,7 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from diglot.server import browse, entries, records, system, transfer
-from diglot.server.errors import ApiError
+from diglot.server.errors import ApiError, not_found
 from diglot.server.openapi import document
 from diglot.server.operation import Answer, Call, Operation, Path, answer_error
 from diglot.server.page import Page
@@ -83,7 +83,7 @@ class App:
 
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    await answer_error(send, ApiError(404, "not_found", "there is nothing here"))
+    await answer_error(send, not_found())
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

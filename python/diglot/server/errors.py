@@ -18,8 +18,15 @@ from diglot.errors import (
     UnknownRecordError,
 )
 
-__all__ = ["ApiError", "ErrorBody", "ErrorDetail", "from_diglot", "from_msgspec"]
-
+__all__ = [
+    "ApiError",
+    "ErrorBody",
+    "ErrorDetail",
+    "from_diglot",
+    "from_msgspec",
+    "method_not_allowed",
+    "not_found",
+]
 
 _log = logging.getLogger("diglot.server")
 
@@ -81,6 +88,18 @@ class ApiError(Exception):
     def body(self) -> bytes:
         """The answer's body, in JSON."""
         return msgspec.json.encode(ErrorBody(self.detail))
+
+
+def not_found() -> ApiError:
+    """The answer to a request for a path that there is not."""
+    return ApiError(404, "not_found", "there is nothing here")
+
+
+def method_not_allowed(method: str, *allowed: str) -> ApiError:
+    """The answer to a request with a method that its path does not have."""
+    names = ", ".join(allowed)
+    message = f"{method} is not allowed here; allowed are {names}"
+    return ApiError(405, "method_not_allowed", message, headers={"allow": names})
 
 
 def from_diglot(error: DiglotError) -> ApiError:

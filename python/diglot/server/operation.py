@@ -14,7 +14,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from diglot.errors import DiglotError
-from diglot.server.errors import ApiError, from_diglot, from_msgspec
+from diglot.server.errors import ApiError, from_diglot, from_msgspec, method_not_allowed
 from diglot.server.guard import ClientGoneError, Guard
 
 if TYPE_CHECKING:
@@ -22,7 +22,19 @@ if TYPE_CHECKING:
     from diglot.server.service import Service
     from diglot.server.settings import Limits
 
-__all__ = ["Answer", "Call", "Operation", "Path", "Right", "Stream", "answer", "answer_error"]
+__all__ = [
+    "Answer",
+    "Call",
+    "Operation",
+    "Path",
+    "Right",
+    "Stream",
+    "answer",
+    "answer_error",
+    "body_parts",
+    "counted",
+    "read_body",
+]
 
 _log = logging.getLogger("diglot.server")
 
@@ -124,25 +136,13 @@ class Path:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = perf_counter()
         method = scope["method"]
         operation = self._operations.get("GET" if method == "HEAD" else method)
         if operation is None:
-            allowed = ", ".join(self._operations)
-            message = f"{method} is not allowed here; allowed are {allowed}"
-            error = ApiError(405, "method_not_allowed", message, headers={"allow": allowed})
-            await answer_error(send, error)
+            await answer_error(send, method_not_allowed(method, *self._operations))
             return
-        status = 500
-        try:
-            status = await self._carry_out(operation, scope, receive, send)
-        except ClientGoneError:
-            status = _GONE
-        except ApiError as error:
-            status = error.status
-            await answer_error(send, error)
-        finally:
-            self._service.requests.count(operation.name, status, perf_counter() - started)
+        answered = self._carry_out(operation, scope, receive, send)
+        await counted(self._service, operation.name, send, answered)
 
     async def _carry_out(
         self, operation: Operation, scope: Scope, receive: Receive, send: Send
@@ -196,6 +196,28 @@ class Path:
         return operation.status
 
 
+async def counted(service: Service, name: str, send: Send, answered: Awaitable[int]) -> None:
+    """Waits until a request is answered, tells its error if there is one, and counts it.
+
+    Args:
+        service: It has the figures.
+        name: What the request is counted as.
+        send: Sends the error.
+        answered: Answers the request. It returns the status.
+    """
+    started = perf_counter()
+    status = 500
+    try:
+        status = await answered
+    except ClientGoneError:
+        status = _GONE
+    except ApiError as error:
+        status = error.status
+        await answer_error(send, error)
+    finally:
+        service.requests.count(name, status, perf_counter() - started)
+
+
 async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
     """The body of a request.
 
@@ -203,11 +225,7 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
         ApiError: It is larger than allowed, or compressed.
         ClientGoneError: The client hung up.
     """
-    parts, size = [], 0
-    async for part in body_parts(scope, receive, most):
-        size += len(part)
-        parts.append(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return b"".join([part async for part in body_parts(scope, receive, most)])
 
 
 async def body_parts(scope: Scope, receive: Receive, most: int) -> AsyncGenerator[bytes, None]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from heapq import merge
 from itertools import islice, product
-from time import perf_counter
 from typing import Annotated, Any
 from urllib.parse import parse_qs, unquote_to_bytes
 
@@ -20,10 +19,16 @@ from diglot._scan import Field
 from diglot.errors import DiglotError
 from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
 from diglot.server.browse import count_by
-from diglot.server.errors import ApiError, from_diglot, from_msgspec
-from diglot.server.guard import ClientGoneError, Guard
+from diglot.server.errors import (
+    ApiError,
+    from_diglot,
+    from_msgspec,
+    method_not_allowed,
+    not_found,
+)
+from diglot.server.guard import Guard
 from diglot.server.keys import Access
-from diglot.server.operation import answer, answer_error, read_body
+from diglot.server.operation import answer, counted, read_body
 from diglot.server.service import Service
 
 __all__ = ["PREFIX", "TmServer"]
@@ -57,21 +62,13 @@ class TmServer:
         self._adding = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = perf_counter()
-        status = 500
-        try:
-            with Guard(self._service.limits.max_time) as guard:
-                media_type, content = await self._carry_out(scope, receive, guard)
-                status = 200
-                headers = (("cache-control", "no-store"),)
-                await answer(send, 200, media_type, content, headers)
-        except ClientGoneError:
-            status = 499
-        except ApiError as error:
-            status = error.status
-            await answer_error(send, error)
-        finally:
-            self._service.requests.count("tmserver", status, perf_counter() - started)
+        await counted(self._service, "tmserver", send, self._answer(scope, receive, send))
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> int:
+        with Guard(self._service.limits.max_time) as guard:
+            media_type, content = await self._carry_out(scope, receive, guard)
+            await answer(send, 200, media_type, content, (("cache-control", "no-store"),))
+        return 200
 
     async def _carry_out(self, scope: Scope, receive: Receive, guard: Guard) -> tuple[str, bytes]:
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
@@ -81,7 +78,7 @@ class TmServer:
             access = self._service.admit(scope, "read")
             return "application/json", msgspec.json.encode(await self._languages(access))
         if len(parts) < 3 or parts[2] not in (b"unit", b"store"):
-            raise _not_found()
+            raise not_found()
         source, target, kind = (_decode(part) for part in parts[:3])
         query = _read_query(scope["query_string"])
         text = _decode(parts[3]) if len(parts) > 3 else ""
@@ -90,7 +87,7 @@ class TmServer:
         elif not text:
             text = query.get("source", "")
         if not text:
-            raise _not_found()
+            raise not_found()
         _check_method(method, "GET", "POST", "PUT")
         access = self._service.admit(scope, "read" if method == "GET" else "write")
         if method != "GET":
@@ -106,7 +103,7 @@ class TmServer:
             return "text/plain; charset=utf-8", b""
         guard.watch(receive)
         if _normal(source) == _normal(target):
-            raise _not_found()
+            raise not_found()
         hits = await self._search(access, source, target, text, query)
         return "application/json", msgspec.json.encode(hits)
 
@@ -215,13 +212,7 @@ class TmServer:
 
 def _check_method(method: str, *allowed: str) -> None:
     if method not in allowed:
-        names = ", ".join(allowed)
-        message = f"{method} is not allowed here; allowed are {names}"
-        raise ApiError(405, "method_not_allowed", message, headers={"allow": names})
-
-
-def _not_found() -> ApiError:
-    return ApiError(404, "not_found", "there is nothing here")
+        raise method_not_allowed(method, *allowed)
 
 
 def _decode(part: bytes) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from starlette.types import Receive, Scope, Send
 
-from diglot.server.errors import ApiError
+from diglot.server.errors import method_not_allowed, not_found
 from diglot.server.operation import answer_error
 
 __all__ = ["Page"]
@@ -66,12 +66,10 @@ class Page:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] not in self._files:
-            await answer_error(send, ApiError(404, "not_found", "there is nothing here"))
+            await answer_error(send, not_found())
             return
         if scope["method"] not in {"GET", "HEAD"}:
-            message = f"{scope['method']} is not allowed here; allowed are GET, HEAD"
-            headers = {"allow": "GET, HEAD"}
-            await answer_error(send, ApiError(405, "method_not_allowed", message, headers=headers))
+            await answer_error(send, method_not_allowed(scope["method"], "GET", "HEAD"))
             return
         body, fields = self._files[scope["path"]]
         status = 200
