@@ -44,7 +44,7 @@ class _Operation:
         return None
 
 
-class Requests:
+class Requests(Collector):
     """Counts requests and their times by operation. Used from one event loop only."""
 
     def __init__(self) -> None:
@@ -116,14 +116,6 @@ class _Memory(Collector):
         yield size
 
 
-class _Requests(Collector):
-    def __init__(self, requests: Requests) -> None:
-        self._requests = requests
-
-    def collect(self) -> Iterator[Metric]:
-        return self._requests.collect()
-
-
 class Metrics:
     """All that `/metrics` says."""
 
@@ -134,7 +126,7 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
         GCCollector(registry=self._registry)
-        for collector in (_Requests(requests), _Memory(stats), KpiCollector(records)):
+        for collector in (requests, _Memory(stats), KpiCollector(records)):
             self._registry.register(collector)
 
     def render(self) -> bytes:
