@@ -56,7 +56,7 @@ def document(operations: list[Operation], limits: Limits, *, keys: bool) -> dict
         kinds += (operation.body, operation.response, operation.lines)
     kinds = [kind for kind in kinds if kind is not None]
     found, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
-    schemas = list(zip(kinds, found, strict=True))
+    schemas = dict(zip(kinds, found, strict=True))
     for schema in components.values():
         _bound(schema, limits)
     paths: dict[str, Any] = {}
@@ -99,10 +99,10 @@ def _bound(schema: dict[str, Any], limits: Limits) -> None:
 
 
 def _describe(
-    operation: Operation, schemas: list[tuple[Any, dict[str, Any]]], limits: Limits, *, keys: bool
+    operation: Operation, schemas: dict[Any, dict[str, Any]], limits: Limits, *, keys: bool
 ) -> dict[str, Any]:
     def content(media_type: str, kind: Any) -> dict[str, Any]:
-        return {media_type: {"schema": next(schema for one, schema in schemas if one is kind)}}
+        return {media_type: {"schema": schemas[kind]}}
 
     good: dict[str, Any] = {"description": f"{operation.summary}."}
     if operation.response is not None:
