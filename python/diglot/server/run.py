@@ -23,7 +23,7 @@ from diglot.memory import InMemoryTranslationMemoryStore
 from diglot.server.app import App
 from diglot.server.keys import Keys
 from diglot.server.protocol import limited_protocol
-from diglot.server.service import Records, Service, Store, loopback_hosts
+from diglot.server.service import LOOPBACK_HOSTS, Records, Service, Store
 from diglot.server.settings import Limits
 from diglot.stores._files import is_store
 from diglot.stores.sqlite import SqliteTranslationMemoryStore
@@ -149,7 +149,7 @@ async def serve(
         OSError: The store cannot be opened, or the address not be listened on.
     """
     check_address(host, keys, anonymous=anonymous)
-    hosts = loopback_hosts() if keys is None and is_loopback(host) else None
+    hosts = LOOPBACK_HOSTS if keys is None and is_loopback(host) else None
     async with open_memories(path, dual, limits) as (store, records):
         # Who has a store that lasts would take it that records last, too.
         takes_records = dual is not None or isinstance(store, InMemoryTranslationMemoryStore)

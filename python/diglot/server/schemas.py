@@ -468,4 +468,4 @@ class Kpis(Struct, kw_only=True):
 class Health(Struct):
     """The server's state."""
 
-    status: Literal["ok", "ready", "starting", "stopping"]
+    status: Literal["ok", "ready"]

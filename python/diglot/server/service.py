@@ -21,14 +21,14 @@ from diglot.stores.sqlite import SqliteTranslationMemoryStore
 from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
 from diglot.transfer import ExportReport
 
-__all__ = ["Records", "Service", "Store", "loopback_hosts"]
+__all__ = ["LOOPBACK_HOSTS", "Records", "Service", "Store"]
 
 Records = DualLanguageMemory | SqliteDualLanguageMemory
 Store = InMemoryTranslationMemoryStore | SqliteTranslationMemoryStore
 
 # What a browser calls this machine. A page of another site whose name was made to lead here gives
 # itself away by that name.
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Service:
@@ -62,7 +62,7 @@ class Service:
         self.requests = Requests()
         self.metrics = Metrics(self.requests, store.stats, records)
         self.exports: dict[asyncio.Future[ExportReport], str | None] = {}
-        self.state: Literal["starting", "ready", "stopping"] = "ready"
+        self.state: Literal["ready", "stopping"] = "ready"
 
     def admit(self, scope: Scope, right: Right | None) -> Access:
         """Who makes a request.
@@ -72,9 +72,7 @@ class Service:
         """
         headers: dict[bytes, bytes] = dict(scope["headers"])
         self._check_origin(scope["method"], headers)
-        if right is None:
-            return ANONYMOUS
-        if self.keys is None:
+        if right is None or self.keys is None:
             return ANONYMOUS
         key = _key(headers)
         access = None if key is None else self.keys.find(key)
@@ -103,11 +101,6 @@ class Service:
         # A browser says where the page came from whose script makes a request.
         if urlsplit(origin.decode("latin-1")).netloc != host:
             raise ApiError(403, "wrong_origin", "pages of other sites may not make changes here")
-
-
-def loopback_hosts() -> frozenset[str]:
-    """The names by which this machine calls itself."""
-    return frozenset(_LOOPBACK)
 
 
 def _name(host: str) -> str:
