@@ -10,7 +10,7 @@ from diglot._scan import FIELDS, Field
 from diglot.server import schemas
 from diglot.server.checks import check_hits
 from diglot.server.keys import Access
-from diglot.server.operation import Call, Operation
+from diglot.server.operation import API, Call, Operation
 from diglot.server.service import Service
 
 __all__ = ["OPERATIONS", "count_by"]
@@ -95,12 +95,10 @@ async def permissions(call: Call) -> schemas.Permissions:
     )
 
 
-_V1 = "/api/v1"
-
 OPERATIONS = [
     Operation(
         method="GET",
-        path=f"{_V1}/concordance",
+        path=f"{API}/concordance",
         name="concordance",
         handler=concordance,
         summary="The entries that contain a text, in order of insertion",
@@ -109,7 +107,7 @@ OPERATIONS = [
     ),
     Operation(
         method="GET",
-        path=f"{_V1}/facets",
+        path=f"{API}/facets",
         name="facets",
         handler=facets,
         summary="How many entries there are, by language, domain and namespace",
@@ -118,7 +116,7 @@ OPERATIONS = [
     ),
     Operation(
         method="GET",
-        path=f"{_V1}/permissions",
+        path=f"{API}/permissions",
         name="permissions",
         handler=permissions,
         summary="What the key of the request may do",
@@ -126,7 +124,7 @@ OPERATIONS = [
     ),
     Operation(
         method="GET",
-        path=f"{_V1}/stats",
+        path=f"{API}/stats",
         name="stats",
         handler=stats,
         summary="Counts and sizes of the memories",
@@ -135,7 +133,7 @@ OPERATIONS = [
     ),
     Operation(
         method="GET",
-        path=f"{_V1}/kpis",
+        path=f"{API}/kpis",
         name="kpis",
         handler=kpis,
         summary="Figures of the recalls and of the requests",

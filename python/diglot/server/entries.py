@@ -16,9 +16,9 @@ from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
 from diglot.server import schemas
 from diglot.server.checks import check_count, check_hits, check_text, make_all
 from diglot.server.errors import ApiError
-from diglot.server.operation import Answer, Call, Operation
+from diglot.server.operation import API, Answer, Call, Operation
 
-__all__ = ["OPERATIONS", "search"]
+__all__ = ["OPERATIONS"]
 
 
 async def add(call: Call) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _filters(call: Call, body: schemas.SearchRequest | schemas.SearchBatch) -> d
     }
 
 
-async def search(call: Call, body: schemas.SearchRequest) -> list[TranslationMemoryHit]:
+async def _search(call: Call, body: schemas.SearchRequest) -> list[TranslationMemoryHit]:
     """The best hits in all namespaces that the key may read, or in the one that is asked for."""
     check_text(call, "query", body.query)
     filters = _filters(call, body)
@@ -140,11 +140,11 @@ def _outward(
 
 
 async def _search_body(call: Call) -> dict[str, Any]:
-    return {"hits": await search(call, call.body)}
+    return {"hits": await _search(call, call.body)}
 
 
 async def _search_query(call: Call) -> dict[str, Any]:
-    return {"hits": await search(call, call.query)}
+    return {"hits": await _search(call, call.query)}
 
 
 async def search_batch(call: Call) -> Answer:
@@ -172,12 +172,10 @@ async def search_batch(call: Call) -> Answer:
     return Answer("application/json", b'{"results":[' + b",".join(results) + b"]}")
 
 
-_V1 = "/api/v1"
-
 OPERATIONS = [
     Operation(
         method="POST",
-        path=f"{_V1}/search",
+        path=f"{API}/search",
         name="search",
         handler=_search_body,
         summary="The entries whose sources are most like a text",
@@ -186,7 +184,7 @@ OPERATIONS = [
     ),
     Operation(
         method="GET",
-        path=f"{_V1}/search",
+        path=f"{API}/search",
         name="search_by_query",
         handler=_search_query,
         summary="The same, asked in the query string",
@@ -195,7 +193,7 @@ OPERATIONS = [
     ),
     Operation(
         method="POST",
-        path=f"{_V1}/search/batch",
+        path=f"{API}/search/batch",
         name="search_batch",
         handler=search_batch,
         summary="The entries most like each of many texts",
@@ -204,7 +202,7 @@ OPERATIONS = [
     ),
     Operation(
         method="POST",
-        path=f"{_V1}/entries",
+        path=f"{API}/entries",
         name="add_entry",
         handler=add,
         summary="Adds an entry, which can be found when this is answered",
@@ -215,7 +213,7 @@ OPERATIONS = [
     ),
     Operation(
         method="POST",
-        path=f"{_V1}/entries/batch",
+        path=f"{API}/entries/batch",
         name="add_entries",
         handler=add_many,
         summary="Adds all entries or, after an error, none",
@@ -226,7 +224,7 @@ OPERATIONS = [
     ),
     Operation(
         method="GET",
-        path=f"{_V1}/entries/{{id}}",
+        path=f"{API}/entries/{{id}}",
         name="get_entry",
         handler=get,
         summary="The entry with an id",
@@ -235,7 +233,7 @@ OPERATIONS = [
     ),
     Operation(
         method="PUT",
-        path=f"{_V1}/entries/{{id}}",
+        path=f"{API}/entries/{{id}}",
         name="replace_entry",
         handler=replace,
         summary="Puts another entry in the place of one, with its id and its namespace",
@@ -246,7 +244,7 @@ OPERATIONS = [
     ),
     Operation(
         method="DELETE",
-        path=f"{_V1}/entries/{{id}}",
+        path=f"{API}/entries/{{id}}",
         name="remove_entry",
         handler=remove,
         summary="Removes an entry",

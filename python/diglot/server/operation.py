@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from diglot.server.settings import Limits
 
 __all__ = [
+    "API",
     "Answer",
     "Call",
     "Operation",
@@ -37,6 +38,9 @@ __all__ = [
 ]
 
 _log = logging.getLogger("diglot.server")
+
+API = "/api/v1"
+"""What the paths of operations on the memories begin with."""
 
 Right = Literal["read", "write", "admin"]
 

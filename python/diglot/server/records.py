@@ -12,7 +12,7 @@ from diglot.errors import DiglotError, UnknownRecordError
 from diglot.server import schemas
 from diglot.server.checks import check_hits, check_text, make_all
 from diglot.server.errors import ApiError, from_diglot
-from diglot.server.operation import Call, Operation
+from diglot.server.operation import API, Call, Operation
 
 __all__ = ["OPERATIONS"]
 
@@ -136,12 +136,10 @@ async def recall(call: Call) -> dict[str, Any]:
     return answer
 
 
-_V1 = "/api/v1"
-
 OPERATIONS = [
     Operation(
         method="POST",
-        path=f"{_V1}/recall",
+        path=f"{API}/recall",
         name="recall",
         handler=recall,
         summary="The records that answer a question best, looked for across languages if need be",
@@ -150,7 +148,7 @@ OPERATIONS = [
     ),
     Operation(
         method="POST",
-        path=f"{_V1}/records",
+        path=f"{API}/records",
         name="add_record",
         handler=add,
         summary="Adds a record",
@@ -162,7 +160,7 @@ OPERATIONS = [
     ),
     Operation(
         method="POST",
-        path=f"{_V1}/records/batch",
+        path=f"{API}/records/batch",
         name="add_records",
         handler=add_many,
         summary="Adds all records or, after an error, none",
@@ -174,7 +172,7 @@ OPERATIONS = [
     ),
     Operation(
         method="GET",
-        path=f"{_V1}/records/{{id}}",
+        path=f"{API}/records/{{id}}",
         name="get_record",
         handler=get,
         summary="The record with an id",
@@ -183,7 +181,7 @@ OPERATIONS = [
     ),
     Operation(
         method="PATCH",
-        path=f"{_V1}/records/{{id}}",
+        path=f"{API}/records/{{id}}",
         name="update_record",
         handler=update,
         summary="Changes some fields of a record, in both languages at once",
@@ -194,7 +192,7 @@ OPERATIONS = [
     ),
     Operation(
         method="DELETE",
-        path=f"{_V1}/records/{{id}}",
+        path=f"{API}/records/{{id}}",
         name="remove_record",
         handler=remove,
         summary="Removes a record",
@@ -204,7 +202,7 @@ OPERATIONS = [
     ),
     Operation(
         method="POST",
-        path=f"{_V1}/records/{{id}}/mismatch",
+        path=f"{API}/records/{{id}}/mismatch",
         name="report_mismatch",
         handler=report_mismatch,
         summary="Reports that a companion does not say what its text says",

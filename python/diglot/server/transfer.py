@@ -20,7 +20,7 @@ from diglot.formats import FORMATS
 from diglot.memory import Progress
 from diglot.server import schemas
 from diglot.server.errors import ApiError, from_diglot
-from diglot.server.operation import Call, Operation, Stream, body_parts
+from diglot.server.operation import API, Call, Operation, Stream, body_parts
 from diglot.transfer import ExportReport
 
 __all__ = ["OPERATIONS"]
@@ -244,12 +244,10 @@ async def formats(call: Call) -> list[dict[str, Any]]:
     return [{"name": name, "endings": endings} for name, endings in FORMATS.items()]
 
 
-_V1 = "/api/v1"
-
 OPERATIONS = [
     Operation(
         method="POST",
-        path=f"{_V1}/import",
+        path=f"{API}/import",
         name="import_file",
         handler=import_file,
         summary="Adds the entries of a file, which is the body, or after an error none",
@@ -261,7 +259,7 @@ OPERATIONS = [
     ),
     Operation(
         method="GET",
-        path=f"{_V1}/export",
+        path=f"{API}/export",
         name="export_file",
         handler=export_file,
         summary="The entries as a file",
@@ -270,7 +268,7 @@ OPERATIONS = [
     ),
     Operation(
         method="GET",
-        path=f"{_V1}/formats",
+        path=f"{API}/formats",
         name="formats",
         handler=formats,
         summary="The formats of files, with the endings of their names",
