@@ -21,6 +21,7 @@ from mcp.types import (
 )
 
 from diglot import __version__
+from diglot.adapters import ContextSource
 from diglot.dual import DualLanguageStore, lookup_dual_memory
 from diglot.errors import DiglotError, InvalidValueError
 from diglot.lookup import lookup_memory, shortened
@@ -95,9 +96,11 @@ def memory_server(
     fixed = {"namespace": namespace}
     served: list[_Served] = []
     if store is not None:
-        served.append(_lookup(store, fixed, max_content_chars))
+        lookup = lookup_memory(store, max_content_chars=max_content_chars, fixed=fixed)
+        served.append(_lookup(lookup, "Look up translations", {}, max_content_chars))
     if dual is not None:
-        served.append(_dual_lookup(dual, fixed, max_content_chars))
+        recall = lookup_dual_memory(dual, max_content_chars=max_content_chars, fixed=fixed)
+        served.append(_lookup(recall, "Recall notes", _OF_RECALL, max_content_chars))
     if not served:
         raise InvalidValueError("a store or a dual-language memory is needed", field="store")
     if writable:
@@ -139,38 +142,20 @@ def memory_server(
     )
 
 
-def _lookup(store: TranslationMemoryStore, fixed: Mapping[str, str | None], limit: int) -> _Served:
-    source = lookup_memory(store, max_content_chars=limit, fixed=fixed)
+def _lookup(source: ContextSource, title: str, more: dict[str, Any], limit: int) -> _Served:
+    """A tool that gives the hits of a source, and `more` of what is known of them."""
 
     async def call(arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         result = await source.gather(arguments)
-        return result.content, _hits(result.metadata, limit)
+        known = {name: result.metadata[name] for name in more if name in result.metadata}
+        return result.content, {**_hits(result.metadata, limit), **known}
 
     tool = Tool(
         name=source.name,
-        title="Look up translations",
+        title=title,
         description=source.description,
         input_schema=source.parameters,
-        output_schema=_output(_HITS, list(_HITS)),
-        annotations=_READS,
-    )
-    return _Served(tool, call)
-
-
-def _dual_lookup(memory: DualLanguageStore, fixed: Mapping[str, str | None], limit: int) -> _Served:
-    source = lookup_dual_memory(memory, max_content_chars=limit, fixed=fixed)
-
-    async def call(arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        result = await source.gather(arguments)
-        of_recall = {name: result.metadata[name] for name in _OF_RECALL if name in result.metadata}
-        return result.content, {**_hits(result.metadata, limit), **of_recall}
-
-    tool = Tool(
-        name=source.name,
-        title="Recall notes",
-        description=source.description,
-        input_schema=source.parameters,
-        output_schema=_output({**_HITS, **_OF_RECALL}, list(_HITS)),
+        output_schema=_output({**_HITS, **more}, list(_HITS)),
         annotations=_READS,
     )
     return _Served(tool, call)
