@@ -154,6 +154,8 @@ class DualMemoryStore(BaseStore):
             validate_op_namespace(op)
             if isinstance(op, PutOp):
                 if op.ttl is not None:
+                    # LangGraph's own error: `BaseStore.put` raises it where `supports_ttl` is
+                    # False, and what is given to `batch` does not come by there.
                     raise NotImplementedError("items do not expire; put them without a ttl")
                 puts[op.namespace, op.key] = op
         for op in all_ops:
