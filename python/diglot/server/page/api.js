@@ -31,7 +31,7 @@ export const key = {
  * the namespaces it may read and write, null for all.
  */
 export async function permissions() {
-  return (await call("GET", "permissions", {})).body;
+  return (await call("GET", "permissions")).body;
 }
 
 /** The entries most like a text: `{ hits, milliseconds }`, as long as it took to get them. */
@@ -71,7 +71,7 @@ export async function replace(id, values) {
 
 /** Removes an entry. */
 export async function remove(id) {
-  await call("DELETE", `entries/${id}`, {});
+  await call("DELETE", `entries/${id}`);
 }
 
 /** Counts and sizes of the memory. */
@@ -86,7 +86,7 @@ export async function kpis(signal) {
 
 /** How many entries there are, and how many of each language, domain and namespace. */
 export async function facets() {
-  return (await call("GET", "facets", {})).body;
+  return (await call("GET", "facets")).body;
 }
 
 /**
@@ -136,7 +136,7 @@ export function importFile(file, options, { onsent, onread, signal }) {
   });
 }
 
-async function call(method, path, { body, signal, read = (json) => json }) {
+async function call(method, path, { body, signal, read = (json) => json } = {}) {
   const headers = headersOf(body ? { "Content-Type": "application/json" } : {});
   const started = performance.now();
   let answer, text;

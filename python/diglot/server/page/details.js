@@ -4,6 +4,7 @@ import { el, newId, replaceContent } from "./dom.js";
 import { ChangedError, entryForm } from "./entryform.js";
 import { t } from "./i18n.js";
 import { indented } from "./metadata.js";
+import { shortcutButton } from "./parts.js";
 import { nodes, segment } from "./text.js";
 
 const FACTS = [
@@ -75,12 +76,12 @@ export function detailsPane(app, { onclose, onchange }) {
   }
 
   function actions(entry) {
-    const copy = button(t("copyTarget"), "c", () => pane.copy());
+    const copy = shortcutButton({ onclick: () => pane.copy() }, t("copyTarget"), "c");
     if (!app.canWrite(entry.namespace)) return [copy];
     return [
       copy,
-      button(t("edit"), "e", () => pane.edit()),
-      button(t("delete"), "Delete", () => pane.remove(), "dangerous"),
+      shortcutButton({ onclick: () => pane.edit() }, t("edit"), "e"),
+      shortcutButton({ class: "dangerous", onclick: () => pane.remove() }, t("delete"), "Delete"),
     ];
   }
 
@@ -178,16 +179,6 @@ export function detailsPane(app, { onclose, onchange }) {
 
 function labelled(text, content) {
   return el("section", {}, el("h3", {}, text), content);
-}
-
-function button(text, key, onclick, kind = null) {
-  return el(
-    "button",
-    { class: kind, onclick },
-    text,
-    " ",
-    el("kbd", { "aria-hidden": "true" }, key),
-  );
 }
 
 async function toClipboard(text) {

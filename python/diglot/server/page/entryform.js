@@ -1,6 +1,7 @@
 import { ApiError } from "./api.js";
 import { el, newId } from "./dom.js";
 import { t } from "./i18n.js";
+import { shortcutButton } from "./parts.js";
 
 const FIELDS = [
   ["source", "source", 4],
@@ -46,20 +47,8 @@ export function entryForm(entry, { onsave, oncancel, explain }) {
     return { name, control, error, errorId, value, changed, element };
   });
   const problem = el("p", { class: "error", role: "alert" });
-  const submit = el(
-    "button",
-    { class: "main" },
-    t("save"),
-    " ",
-    el("kbd", { "aria-hidden": "true" }, "Ctrl+Enter"),
-  );
-  const cancel = el(
-    "button",
-    { type: "button", onclick: oncancel },
-    t("cancel"),
-    " ",
-    el("kbd", { "aria-hidden": "true" }, "Esc"),
-  );
+  const submit = shortcutButton({ class: "main" }, t("save"), "Ctrl+Enter");
+  const cancel = shortcutButton({ type: "button", onclick: oncancel }, t("cancel"), "Esc");
   const element = el(
     "form",
     { class: "entry", onsubmit: save },

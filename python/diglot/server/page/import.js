@@ -22,6 +22,7 @@ const POLICIES = {
 };
 const LANGUAGES = { source_language: "sourceLanguage", target_language: "targetLanguage" };
 const OVERRIDES = { domain: "domain", namespace: "namespace" };
+
 /** Importing a file: the form, its progress and its report. */
 export function importView(app) {
   let running = null;

@@ -7,6 +7,11 @@ export function labelled(text, control) {
   return el("label", {}, el("span", {}, text), control);
 }
 
+/** A button with the key that does the same. */
+export function shortcutButton(properties, text, key) {
+  return el("button", properties, text, " ", el("kbd", { "aria-hidden": "true" }, key));
+}
+
 /** A choice between `[value, text]` pairs. */
 export function choice(name, options) {
   return el(

@@ -1,7 +1,7 @@
 /** Small plots, drawn as SVG. The style sheet gives them their colours. */
 
 import { svg } from "./dom.js";
-import { language, number, t } from "./i18n.js";
+import { language, number, percent, t } from "./i18n.js";
 
 const WIDTH = 420;
 const HEIGHT = 220;
@@ -36,10 +36,7 @@ export function distribution(histogram, marks, label) {
   const ticks = Array.from({ length: decades + 1 }, (_, i) => least * 10 ** i);
   return plot(
     label,
-    [0, 0.25, 0.5, 0.75, 1].map((share) => [
-      down(share),
-      share.toLocaleString(language, { style: "percent" }),
-    ]),
+    [0, 0.25, 0.5, 0.75, 1].map((share) => [down(share), percent(share)]),
     ticks.map((ms) => [x(ms), number(Number(ms.toPrecision(1)))]),
     t("latencyAxis"),
     marks.map(([name, ms], index) => [
