@@ -10,8 +10,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import diglot
@@ -29,6 +31,7 @@ __all__ = [
     "queries",
     "row_texts",
     "rows_file",
+    "scratch",
 ]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,6 +59,14 @@ WORST = (
     "this is a test",
     "container instance",
 )
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for files that nobody needs afterwards, on the disk where the others are kept."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=CACHE) as folder:
+        yield Path(folder)
 
 
 class Query(NamedTuple):

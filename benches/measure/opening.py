@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from statistics import median
-from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
-from benches.data import CACHE, corpus_file
+from benches.data import corpus_file, scratch
 from benches.scale import Scale
 from diglot import TranslationMemory, _engine
 
@@ -23,16 +22,14 @@ def measure(scale: Scale) -> dict[str, Any]:
     memory = TranslationMemory.from_jsonl(corpus_file(scale))._memory
     memory.settle()
     expected = memory.search(_QUERY, _OPTIONS).hits(0, 0, 5)
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=CACHE) as folder:
-        path = f"{folder}/snapshot"
+    with scratch() as folder:
+        path = folder / "snapshot"
         saved, opened, worked = [], [], []
         for _ in range(_TIMES):
             start = perf_counter()
             memory.snapshot().save(path, b"")
             saved.append(perf_counter() - start)
-        with open(path, "rb") as file:
-            size = file.seek(0, 2)
+        size = path.stat().st_size
         entries = len(memory)
         del memory
         for _ in range(_TIMES):

@@ -9,14 +9,12 @@ from contextlib import closing
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
 import diglot
 from benches import data
 from benches.clock import ask, percentiles, searcher, time_searches
-from benches.data import CACHE
 from benches.scale import Scale
 from benches.truth import truth
 from diglot.stores.sqlite import SqliteTranslationMemory, SqliteTranslationMemoryStore
@@ -30,14 +28,13 @@ _QUERY = "Save the file before you close the window"
 
 
 def measure(scale: Scale) -> dict[str, Any]:
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=CACHE) as folder:
-        path = Path(folder) / "memory.db"
+    with data.scratch() as folder:
+        path = folder / "memory.db"
         in_process = diglot.TranslationMemory.from_jsonl(data.corpus_file(scale))
         result = {"entries": len(in_process)} | _fill(path, in_process)
         result |= _open(path, in_process.search(_QUERY))
         result["searches"] = _search(scale, path, in_process)
-        result["single"] = _add_singly(Path(folder) / "single.db")
+        result["single"] = _add_singly(folder / "single.db")
     return result
 
 
@@ -94,7 +91,7 @@ def _search(scale: Scale, path: Path, in_process: diglot.TranslationMemory) -> d
 
 def _add_singly(path: Path) -> dict[str, float]:
     """Entries a second; and what the disk allows: transactions of one row and nothing else."""
-    entry = diglot.TranslationMemoryEntry("Save the file before you close the window", "저장")
+    entry = diglot.TranslationMemoryEntry(_QUERY, "저장")
     with SqliteTranslationMemory.open(path) as memory:
         start = perf_counter()
         for _ in range(_SINGLE):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
-from benches.data import CACHE, corpus_file
+from benches.data import corpus_file, scratch
 from benches.scale import Scale
 from diglot import TranslationMemory, _engine, formats
 
@@ -23,9 +22,8 @@ def measure(scale: Scale) -> dict[str, Any]:
     memory = TranslationMemory.from_jsonl(corpus_file(scale))._memory
     memory.settle()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=CACHE) as folder:
-        path = Path(folder) / "corpus.tmx"
+    with scratch() as folder:
+        path = folder / "corpus.tmx"
         units = len(memory)
         start = process_time()
         snapshot = memory.snapshot()
@@ -36,7 +34,7 @@ def measure(scale: Scale) -> dict[str, Any]:
         written = process_time() - start
         del memory, snapshot
 
-        part = Path(folder) / "part.tmx"
+        part = folder / "part.tmx"
         formats.write(part, islice(formats.read(path), scale.ready // 5))  # type: ignore[arg-type]
         return {
             "units": units,
