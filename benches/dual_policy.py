@@ -23,6 +23,7 @@ from random import Random
 from statistics import mean
 
 from benches.data import ROOT
+from benches.terminal import say
 from diglot.dual import RecallPolicy, RecallResult, SyncDualLanguageMemory
 from diglot.dual.policy import Fusion
 from diglot.kpi import LabelledQuery, read_labelled
@@ -61,7 +62,7 @@ def main() -> int:
         return 1
     memory = SyncDualLanguageMemory.from_jsonl(_FOLDER / "records.jsonl")
     first, second = _halves(read_labelled(_FOLDER / "eval.jsonl"))
-    _say(f"{len(memory):,} records; {len(first)} queries to choose on, {len(second)} to check on")
+    say(f"{len(memory):,} records; {len(first)} queries to choose on, {len(second)} to check on")
 
     tried = []
     for min_score, weight in product(_MIN_SCORES, _COVERAGE_WEIGHTS):
@@ -70,30 +71,25 @@ def main() -> int:
         )
         hits = _figures(_ask(memory, policy, first), policy.confidence)["hit@1 cross"]
         tried.append((round(hits, 2), min_score, -abs(weight - 0.5), policy))
-        _say(f"  {_shown(policy)}: hit@1 cross {hits:.3f}")
+        say(f"  {_shown(policy)}: hit@1 cross {hits:.3f}")
     *_, chosen = max(tried, key=lambda item: item[:3])
 
     for title, policy in (("chosen", chosen), ("defaults", RecallPolicy())):
-        _say(f"{title}: {_shown(policy)}")
+        say(f"{title}: {_shown(policy)}")
         for half, queries in (("first", first), ("second", second), ("all", first + second)):
             figures = _figures(_ask(memory, policy, queries), policy.confidence)
             shown = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
-            _say(f"  {half:6}  {shown}")
+            say(f"  {half:6}  {shown}")
             for name, wanted in _WANTED.items():
                 if figures[name] < wanted if wanted > 0 else figures[name] > -wanted:
-                    _say(f"          {name} misses {abs(wanted)}")
+                    say(f"          {name} misses {abs(wanted)}")
     fusions: tuple[Fusion, ...] = ("weighted", "rrf")
     for fusion in fusions:
         policy = RecallPolicy(fusion=fusion)
         figures = _figures(_ask(memory, policy, first + second), policy.confidence)
         hits = f"hit@1 {figures['hit@1 cross']:.3f}, hit@5 {figures['hit@5 cross']:.3f}"
-        _say(f"fusion {fusion}, cross-language and both: {hits}")
+        say(f"fusion {fusion}, cross-language and both: {hits}")
     return 0
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def _halves(

@@ -19,6 +19,7 @@ from time import perf_counter
 
 from benches.clock import percentiles
 from benches.data import ROOT
+from benches.terminal import say
 from diglot.dual import MemoryRecord, SyncDualLanguageMemory
 from diglot.kpi import Evaluation, evaluate, read_labelled
 
@@ -38,9 +39,9 @@ def main() -> int:
         return 1
     originals = list(SyncDualLanguageMemory.from_jsonl(_FOLDER / "records.jsonl"))
     queries = read_labelled(_FOLDER / "eval.jsonl")
-    _say(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors\n")
-    _say("| records | recalls | p50 ms | p95 ms | p99 ms | queries |")
-    _say("| --- | --- | --- | --- | --- | --- |")
+    say(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors\n")
+    say("| records | recalls | p50 ms | p95 ms | p99 ms | queries |")
+    say("| --- | --- | --- | --- | --- | --- |")
     for count in arguments.records:
         memory = SyncDualLanguageMemory()
         start = perf_counter()
@@ -51,20 +52,15 @@ def main() -> int:
         evaluation = evaluate(memory, queries, rounds=arguments.rounds)
         for name, times in _ways(evaluation):
             shown = " | ".join(f"{times[at] * 1e3:.3f}" for at in ("p50", "p95", "p99"))
-            _say(f"| {count:,} | {name} | {shown} | {times['count']:,} |")
+            say(f"| {count:,} | {name} | {shown} | {times['count']:,} |")
         reachable = evaluation.reachable
-        _say(
+        say(
             f"{count:,} records added in {seconds:.1f} s; "
             f"hit@1 {reachable.hit_rate(1):.3f}, hit@5 {reachable.hit_rate(5):.3f} (reachable); "
             f"p95 with the fallback on is {1 + (evaluation.p95_increase or 0):.2f} times that "
             "with it off"
         )
     return 0
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def _ways(evaluation: Evaluation) -> Iterator[tuple[str, dict[str, float]]]:

@@ -29,6 +29,7 @@ import diglot
 from benches import data
 from benches.clock import percentiles, searcher, time_searches
 from benches.scale import SCALES
+from benches.terminal import say
 from benches.units import seconds
 
 _CONNECTIONS = 16
@@ -151,11 +152,11 @@ def main() -> int:
         cases.append(_Case(head.encode() + body, hits))
     many = [cases[at % len(cases)] for at in range(arguments.requests)]
     few = cases[: min(len(cases), 5_000)]
-    _say(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors, ")
-    _say(
+    say(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors, ")
+    say(
         f"load {os.getloadavg()[0]:.1f} before; {len(memory):,} entries, {len(queries):,} queries\n"
     )
-    _say("| what | requests a second | p50 | p95 | p99 |\n| --- | ---: | ---: | ---: | ---: |")
+    say("| what | requests a second | p50 | p95 | p99 |\n| --- | ---: | ---: | ---: | ---: |")
     times = time_searches(search, queries[: len(few)])
     _row("`search` in the process", len(times) / sum(times), times)
     del memory, search
@@ -180,12 +181,7 @@ def main() -> int:
 def _row(what: str, rate: float, times: list[float]) -> None:
     shown = percentiles(times)
     columns = [f"{rate:,.0f}", *(seconds(shown[share]) for share in ("p50", "p95", "p99"))]
-    _say(f"| {what} | {' | '.join(columns)} |")
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    say(f"| {what} | {' | '.join(columns)} |")
 
 
 if __name__ == "__main__":
