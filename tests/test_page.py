@@ -1197,3 +1197,15 @@ def test_a_server_that_is_gone_is_told_of(chromium: Browser) -> None:
         server.stop()
         page.keyboard.type("Save")
         expect(page.locator(".outcome.error")).to_have_text("The server does not answer.")
+
+
+@pytest.mark.parametrize("optional", ["stats", "facets"])
+def test_the_page_searches_without_what_it_only_shows_beside(
+    open_page: Callable[..., Opened], optional: str
+) -> None:
+    tab = open_page()
+    tab.page.route(f"**/api/v1/{optional}", lambda route: route.abort())
+    page = tab.go()
+    expect(page.get_by_role("status").get_by_text("The server does not answer.")).to_be_visible()
+    page.get_by_label("Text to translate").fill("Save your changes before you close the app.")
+    expect(results(page)).not_to_have_count(0)

@@ -90,7 +90,8 @@ async function start() {
   );
   addEventListener("hashchange", show);
   show();
-  await app.count();
+  // Not awaited: nothing on the page waits for it, and it must not end what works without it.
+  app.count();
 }
 
 /** What we may do, after asking for a key where one is wanted, as often as it takes. */
