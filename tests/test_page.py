@@ -1112,6 +1112,8 @@ def test_a_page_that_asked_too_often_waits_as_long_as_the_server_says(
     file = tmp_path / "keys.toml"
     file.write_text(text)
     with serving(MEMORY, "--keys", str(file)) as server:
+        with server.client(key) as client:
+            assert client.get("/api/v1/permissions").status_code == 200
         tab = open_page(server)
         page = tab.page
         page.clock.install()
@@ -1206,6 +1208,6 @@ def test_the_page_searches_without_what_it_only_shows_beside(
     tab = open_page()
     tab.page.route(f"**/api/v1/{optional}", lambda route: route.abort())
     page = tab.go()
-    expect(page.get_by_role("status").get_by_text("The server does not answer.")).to_be_visible()
+    expect(page.locator(".said")).to_have_text("The server does not answer.")
     page.get_by_label("Text to translate").fill("Save your changes before you close the app.")
     expect(results(page)).not_to_have_count(0)
