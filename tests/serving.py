@@ -17,7 +17,7 @@ import httpx
 _RUNNING = re.compile(r"running on http://[^ ]*:(\d+)")
 
 # Seconds for a process to start or end; a test that needs them all fails.
-_PATIENCE = 60
+_PATIENCE = 300
 
 
 class Server:

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
@@ -39,7 +39,7 @@ HOSTILE = [
 
 
 # A shared machine can be slow at any time, which is no reason for a test to fail.
-PATIENCE = 60_000
+PATIENCE = 120_000
 expect.set_options(timeout=PATIENCE)
 
 
@@ -484,7 +484,6 @@ def fold(text: str) -> str:
     return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text).lower())
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=20, max_size=40))
 def test_differences_lead_from_one_text_to_the_other(
     chromium_tab: Opened, pairs: list[tuple[str, str]]
@@ -504,7 +503,6 @@ def test_differences_lead_from_one_text_to_the_other(
             assert set(kinds) <= {"same"}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=20, max_size=40))
 def test_occurrences_are_all_there_are(chromium_tab: Opened, pairs: list[tuple[str, str]]) -> None:
     script = """async (pairs) => {
@@ -623,9 +621,7 @@ JSON_OBJECTS = st.dictionaries(
 )
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=100)
 @given(entries=st.lists(st.tuples(st.text(), st.none() | JSON_OBJECTS), max_size=3))
 def test_metadata_is_taken_out_of_entries_and_put_back(
     chromium_tab: Opened, entries: list[tuple[str, dict[str, Any] | None]]

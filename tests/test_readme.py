@@ -2,15 +2,14 @@
 
 import contextlib
 import io
-import os
 import re
 import shlex
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
+from shell import diglot
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -32,17 +31,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def printed_by(arguments: list[str], folder: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "diglot", *arguments],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        # Given explicitly: readline, which pytest loads, sets COLUMNS without os.environ knowing.
-        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
-        check=True,
-    )
-    assert done.stderr == ""
+    done = diglot(*arguments, folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,25 @@ def connected(server: Server) -> Iterator[socket.socket]:
 
 
 def received(connection: socket.socket) -> bytes:
-    """All that comes until the other side hangs up."""
+    """All that comes until the other side hangs up, which it may before all was read."""
     parts = []
-    while part := connection.recv(65536):
-        parts.append(part)
+    with suppress(ConnectionError):
+        while part := connection.recv(65536):
+            parts.append(part)
     return b"".join(parts)
+
+
+def answered(server: Server, data: bytes) -> bytes:
+    """The answer to what is sent. Cut off before there is one, because this process was too slow or
+    the server hung up while it still sent, it tries again.
+    """
+    answer = b""
+    while not answer:
+        with connected(server) as connection:
+            with suppress(ConnectionError):
+                connection.sendall(data)
+            answer = received(connection)
+    return answer
 
 
 def request(method: str, path: str, body: bytes = b"", *headers: str) -> bytes:
@@ -144,42 +158,25 @@ def test_who_is_too_slow_is_cut_off() -> None:
             assert received(connection) == b""
         with connected(server) as connection:
             assert received(connection) == b"", "a connection without a request"
-        with connected(server) as connection:
-            connection.sendall(request("POST", "/api/v1/entries", b" " * 100)[:-1])
-            answer = received(connection)
-            assert answer.startswith(b"HTTP/1.1 503 ")
-            assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "timeout"
-        with server.client() as client:
-            assert client.get("/health").status_code == 200
+        answer = answered(server, request("POST", "/api/v1/entries", b" " * 100)[:-1])
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == "timeout"
+        answer = answered(server, request("GET", "/health", b"", "connection: close"))
+        assert answer.startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_head_is_bounded(server: Server) -> None:
     for head in (b"GET /" + b"a" * 600_000, b"GET / HTTP/1.1\r\nx: " + b"a" * 600_000):
-        with connected(server) as connection:
-            connection.sendall(head)
-            assert received(connection).startswith(b"HTTP/1.1 400 ")
+        assert answered(server, head).startswith(b"HTTP/1.1 400 ")
     for nonsense in (b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00" + b"a" * 90):
-        with connected(server) as connection:
-            connection.sendall(nonsense)
-            assert received(connection).startswith(b"HTTP/1.1 400 ")
-    with connected(server) as connection:
-        head = request("POST", "/api/v1/search", b"{}").replace(b": 2", b": -2")
-        connection.sendall(head)
-        assert received(connection).startswith(b"HTTP/1.1 400 ")
+        assert answered(server, nonsense).startswith(b"HTTP/1.1 400 ")
+    head = request("POST", "/api/v1/search", b"{}").replace(b": 2", b": -2")
+    assert answered(server, head).startswith(b"HTTP/1.1 400 ")
 
 
-# So much work that it is surely not done when its client hangs up or its time is over.
-QUERIES = [
-    " ".join(f"{word * (number + 3) % 997:x}" for word in range(1500)) for number in range(900)
-]
-
-
-def fill(client: httpx.Client) -> None:
-    entries = [{"source": text, "target": "t"} for text in QUERIES]
-    assert client.post("/api/v1/entries/batch", json={"entries": entries}).status_code == 201
-
-
-LONG = {"queries": QUERIES, "max_hits": 100, "min_score": 0}
+# So much work that it is surely not done when its client hangs up or its time is over: minutes of
+# many processors.
+LONG = {"queries": ["1 word word"] * 500_000, "max_hits": 100, "min_score": 0}
 
 
 def counted(client: httpx.Client, operation: str) -> dict[int, int]:
@@ -190,10 +187,13 @@ def counted(client: httpx.Client, operation: str) -> dict[int, int]:
     }
 
 
-def test_a_search_ends_when_its_client_hangs_up_or_its_time_is_over() -> None:
-    limits = ("--max-body", "20000000", "--max-query", "20000")
-    with serving(":memory:", *limits) as server, server.client() as client:
-        fill(client)
+def test_a_search_ends_when_its_client_hangs_up_or_its_time_is_over(tmp_path: Path) -> None:
+    memory = tmp_path / "memory.jsonl"
+    memory.write_text(
+        "".join(f'{{"source": "{number} word word", "target": "t"}}\n' for number in range(20_000))
+    )
+    limits = ("--max-body", "20000000", "--max-batch", "1000000")
+    with serving(memory, *limits) as server, server.client() as client:
         with connected(server) as connection:
             connection.sendall(request("POST", "/api/v1/search/batch", json.dumps(LONG).encode()))
             # The server answers others while it searches.
@@ -203,8 +203,7 @@ def test_a_search_ends_when_its_client_hangs_up_or_its_time_is_over() -> None:
         while not (statuses := counted(client, "search_batch")):
             pass
         assert statuses == {499: 1}
-    with serving(":memory:", *limits, "--max-time", "3") as server, server.client() as client:
-        fill(client)
+    with serving(memory, *limits, "--max-time", "3") as server, server.client() as client:
         answer = client.post("/api/v1/search/batch", json=LONG)
         refused(answer, 503, "timeout")
 
@@ -217,8 +216,9 @@ def test_a_client_that_does_not_read_holds_nobody_up(server: Server) -> None:
         with connected(server) as connection:
             connection.settimeout(0.5)
             many = request("POST", "/api/v1/search", b'{"query": "large"}') * 100_000
-            with pytest.raises(TimeoutError):
-                connection.sendall(many)
+            with suppress(TimeoutError):
+                while True:  # Some machines have large buffers.
+                    connection.sendall(many)
             assert client.post("/api/v1/search", json={"query": "large"}).status_code == 200
 
 

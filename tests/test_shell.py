@@ -437,7 +437,7 @@ def test_pipelines(file: str, tmp_path: Path) -> None:
             | {python} lookup '{tmp_path}/new.db' - | head -n 1
     """
     done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, encoding="utf-8", env=environment(), timeout=60
+        ["bash", "-c", script], capture_output=True, encoding="utf-8", env=environment()
     )
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "report").read_text())["added"] == 3

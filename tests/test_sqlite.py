@@ -205,9 +205,7 @@ class Stores(RuleBasedStateMachine):
 
 
 TestStores = Stores.TestCase
-TestStores.settings = settings(
-    max_examples=settings().max_examples, stateful_step_count=20, deadline=None
-)
+TestStores.settings = settings(stateful_step_count=20)
 
 
 def test_one_that_is_far_behind_reads_everything_again(path, monkeypatch, caplog):
@@ -871,29 +869,40 @@ def test_a_closed_store_does_nothing(memory):
     assert repr(memory) == "<SqliteTranslationMemory of 1 entries>"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_forked_process_is_told_to_open_the_store_itself(memory):
-    memory.add(entry())
-    reads, writes = os.pipe()
+# In a process of its own, since forking is for those that have no other threads.
+FORKING = """
+import os, sys
+from diglot import TranslationMemoryEntry
+from diglot.errors import StoreError
+from diglot.stores.sqlite import SqliteTranslationMemory
+
+entry = TranslationMemoryEntry("Save", "t")
+with SqliteTranslationMemory.open(sys.argv[1]) as memory:
+    memory.add(entry)
     child = os.fork()
     if child == 0:
-        outcomes = []
-        for call in (lambda: memory.search("a"), lambda: memory.add(entry())):
+        for call in (lambda: memory.search("a"), lambda: memory.add(entry)):
             try:
                 call()
             except StoreError as error:
-                outcomes.append(error.code)
+                print(error.code)
         memory.close()
         with SqliteTranslationMemory.open(memory.path) as own:
-            outcomes.append(own.add(entry()))
-        os.write(writes, json.dumps(outcomes).encode())
+            print(own.add(entry))
+        sys.stdout.flush()
         os._exit(0)
-    os.close(writes)
-    with os.fdopen(reads) as pipe:
-        assert json.load(pipe) == ["store_closed", "store_closed", 1]
     os.waitpid(child, 0)
-    assert memory.add(entry()) == 2
-    assert memory.verify() == 3
+    print(memory.add(entry), memory.verify())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_is_told_to_open_the_store_itself(path):
+    process = subprocess.run(
+        [sys.executable, "-c", FORKING, str(path)], capture_output=True, text=True
+    )
+    assert process.stderr == ""
+    assert process.stdout.split() == ["store_closed", "store_closed", "1", "2", "3"]
 
 
 # Threads, tasks and processes
@@ -911,7 +920,7 @@ def test_threads_add_in_groups_and_all_get_their_own(memory):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join()
     assert sorted(found) == list(range(240))
     assert memory.verify() == 240
     # Each in its own order.
@@ -955,8 +964,9 @@ def test_cancelled_at_any_moment_a_change_was_made_or_not(path):
                         made += 1
                     except asyncio.CancelledError:
                         pass
-            assert made
-            assert await store.verify() == made
+            # None may have been fast enough, but one that is left alone is made.
+            await store.add(entry())
+            assert await store.verify() == made + 1
 
     asyncio.run(run())
 
@@ -1063,6 +1073,8 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(path):
         lines = draw.randrange(1, 60)
         change = None
         for count, line in enumerate(writer.stdout):
+            if not line.endswith("\n"):
+                break  # It did not come to what it was about to say.
             said = json.loads(line)
             if said == ["done"]:
                 if change is not None:
@@ -1094,7 +1106,8 @@ import sys
 from diglot import TranslationMemoryEntry
 from diglot.stores.sqlite import SqliteTranslationMemory
 
-with SqliteTranslationMemory.open(sys.argv[1]) as memory:
+# As long as it takes to wait for the others, whose turn may come first each time.
+with SqliteTranslationMemory.open(sys.argv[1], busy_timeout=600) as memory:
     for number in range(30):
         entry = TranslationMemoryEntry(f"{sys.argv[2]} {number}", "t")
         ids = [memory.add(entry)] if number % 2 else memory.add_many([entry, entry])
@@ -1113,7 +1126,7 @@ def test_processes_take_turns_and_see_each_others_entries(path):
     seen = 0
     while any(writer.poll() is None for writer in writers):
         if path.exists():
-            with SqliteTranslationMemory.open(path) as memory:
+            with SqliteTranslationMemory.open(path, busy_timeout=600) as memory:
                 for _ in range(20):
                     count = len(memory)
                     assert count >= seen

@@ -177,7 +177,7 @@ class Memories(RuleBasedStateMachine):
 
 TestMemories = Memories.TestCase
 TestMemories.settings = settings(
-    max_examples=settings().max_examples // 2 + 1, stateful_step_count=15, deadline=None
+    max_examples=settings().max_examples // 2 + 1, stateful_step_count=15
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -36,8 +35,9 @@ def packed(path: Path, *parts: bytes | tuple[bytes, int]) -> Path:
 def read_apart(path: Path) -> tuple[str, int]:
     """What reading says, and the most MiB of memory that it took, in a process of its own."""
     script = (
-        "import sys\n"
+        "import resource, sys\n"
         "from diglot import FormatError, formats\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
         "try:\n"
         "    skipped = [str(i) for i in formats.read(sys.argv[1])"
         " if isinstance(i, formats.SkippedUnit)]\n"
@@ -51,9 +51,7 @@ def read_apart(path: Path) -> tuple[str, int]:
         [sys.executable, "-c", script, str(path)],
         capture_output=True,
         text=True,
-        timeout=100,
         check=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)),
     )
     used, said = done.stdout.split(maxsplit=1)
     return said.strip(), int(used)

@@ -330,7 +330,8 @@ fn racing_threads_leave_no_duplicates() {
             // Others who have to do with other entries, or the same, and change ids and edits all the time.
             let other = scope.spawn(|| {
                 let mut removed = 0;
-                while !done.load(Ordering::Relaxed) {
+                // At least once, however the threads run.
+                while removed == 0 || !done.load(Ordering::Relaxed) {
                     let id = memory.add(Entry::new("of another", "x").borrowed()).unwrap();
                     memory.replace(id, Entry::new("changed", "x").borrowed()).unwrap();
                     memory.remove(&[id]).unwrap();

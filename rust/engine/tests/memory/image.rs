@@ -507,7 +507,8 @@ fn saving_goes_on_while_the_memory_changes() {
                 scope.spawn(move || {
                     let own = directory.0.join(format!("image {saver}"));
                     let mut versions = Vec::new();
-                    while !done.load(Ordering::Relaxed) {
+                    // At least once, however the threads run.
+                    while versions.is_empty() || !done.load(Ordering::Relaxed) {
                         // One file of its own, and one that both write.
                         let snapshot = memory.snapshot();
                         for path in [&own, &directory.file()] {

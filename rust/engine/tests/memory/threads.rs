@@ -162,7 +162,8 @@ fn every_answer_is_that_of_a_moment_between_question_and_arrival() {
                 scope.spawn(move || {
                     let random = &mut Random::new(100 + reader);
                     let mut sights = Vec::new();
-                    while !done.load(Ordering::Relaxed) {
+                    // At least once, however the threads run.
+                    while sights.is_empty() || !done.load(Ordering::Relaxed) {
                         let writer = random.below(WRITERS);
                         let from = progress[writer].finished.load(Ordering::SeqCst);
                         let seen = look(memory, random, writer);
