@@ -748,6 +748,7 @@ def test_everything_can_be_done_with_the_keyboard(open_page: Callable[..., Opene
     press("Tab")
     press("Enter")
     expect(page.locator(".said")).to_have_text(f"Entry {id} was deleted.")
+    expect(page.get_by_role("complementary")).to_be_hidden()
     assert stored(tab.server, id) is None
 
     press("Escape")
@@ -988,12 +989,16 @@ def test_an_import_that_is_stopped_or_refused_adds_nothing(tab: Opened, tmp_path
 def test_figures_and_plots(tab: Opened) -> None:
     page = tab.go("#search?q=Save the file")
     expect(results(page)).not_to_have_count(0)
-    page = tab.go("#figures")
-    with tab.server.client() as client:
-        rows = client.get("/api/v1/stats").json()["rows"]
-        tiles = page.locator(".tiles").first
-        expect(tiles).to_contain_text(f"Sources in the index, removed ones too{rows:,}")
-        searches = client.get("/api/v1/kpis").json()["requests"]["search"]["count"]
+    with (
+        page.expect_response("**/api/v1/stats") as stats,
+        page.expect_response("**/api/v1/kpis") as kpis,
+    ):
+        tab.go("#figures")
+    tiles = page.locator(".tiles").first
+    rows = stats.value.json()["rows"]
+    expect(tiles).to_contain_text(f"Sources in the index, removed ones too{rows:,}")
+    searches = kpis.value.json()["requests"]["search"]["count"]
+    assert searches > 0
     row = page.get_by_role("row").filter(
         has=page.get_by_role("rowheader", name="search", exact=True)
     )
@@ -1160,6 +1165,7 @@ def test_nothing_is_inaccessible(open_page: Callable[..., Opened], scheme: str) 
     expect(results(page)).not_to_have_count(0)
     check()
     tab.go("#import")
+    expect(page.get_by_role("heading", name="Import a file")).to_be_visible()
     check()
     tab.go("#figures")
     expect(page.locator("svg").first).to_be_visible()
@@ -1188,22 +1194,178 @@ def test_narrow_screens_need_no_scrolling_sideways(open_page: Callable[..., Open
     expect(results(page).first).to_be_focused()
 
 
+# A server that is slow, gone, not ready, or changed its mind
+
+
 def test_a_server_that_is_gone_is_told_of(chromium: Browser) -> None:
     with serving(MEMORY) as server, chromium.new_context(locale="en-US") as context:
         page = Opened(context, server).go()
         expect(page.get_by_label("Text to translate")).to_be_focused()
         server.stop()
         page.keyboard.type("Save")
-        expect(page.locator(".outcome.error")).to_have_text("The server does not answer.")
+        expect(page.locator(".outcome.error > span")).to_have_text("The server does not answer.")
+
+
+def test_what_failed_is_tried_again(tab: Opened) -> None:
+    page = tab.go()
+    page.route("**/api/v1/search", lambda route: route.abort())
+    page.get_by_label("Text to translate").fill("Your changes were saved.")
+    retry = page.get_by_role("button", name="Try again")
+    retry.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Text to translate")).to_be_focused()
+    expect(retry).to_be_visible()
+    page.unroute("**/api/v1/search")
+    retry.click()
+    expect(results(page).first.locator(".score")).to_have_text("100%")
+    expect(retry).to_have_count(0)
 
 
 @pytest.mark.parametrize("optional", ["stats", "facets"])
-def test_the_page_searches_without_what_it_only_shows_beside(
-    open_page: Callable[..., Opened], optional: str
-) -> None:
-    tab = open_page()
+def test_the_page_searches_without_what_it_only_shows_beside(tab: Opened, optional: str) -> None:
     tab.page.route(f"**/api/v1/{optional}", lambda route: route.abort())
     page = tab.go()
     expect(page.locator(".said")).to_have_text("The server does not answer.")
     page.get_by_label("Text to translate").fill("Save your changes before you close the app.")
+    expect(results(page)).not_to_have_count(0)
+
+
+def test_a_server_that_is_not_ready_is_waited_for(tab: Opened) -> None:
+    loading = True
+
+    def answer(route: Route) -> None:
+        error = {"code": "loading", "message": "the memory is still being read"}
+        if loading:
+            route.fulfill(status=503, json={"error": error})
+        else:
+            route.continue_()
+
+    page = tab.page
+    page.route("**/ready", answer)
+    page.route("**/api/v1/search", answer)
+    tab.go("#search?q=Your changes were saved.")
+    said = "The memory is still being read. This page waits for it."
+    expect(page.get_by_role("alert")).to_have_text(said)
+    loading = False
+    expect(results(page).first.locator(".score")).to_have_text("100%")
+    # As it was started anew.
+    loading = True
+    text = "Save all changes before you close the project."
+    page.get_by_label("Text to translate").fill(text)
+    expect(page.locator(".outcome.error > span")).to_have_text(said)
+    loading = False
+    expect(results(page).first.locator(".source")).to_have_text(text)
+
+
+def test_waiting_is_shown_where_it_takes_long(tab: Opened) -> None:
+    page = tab.page
+    held: list[Route] = []
+    page.route("**/api/v1/permissions", lambda route: held.append(route))
+    tab.go()
+    waiting = page.get_by_text("Waiting for the server")
+    expect(waiting).to_be_visible()
+    held.pop().continue_()
+    expect(page.get_by_label("Text to translate")).to_be_focused()
+    expect(page.locator("#results:not([aria-busy])")).to_have_count(1)
+    expect(waiting).to_be_hidden()
+    page.route("**/api/v1/search", lambda route: held.append(route))
+    page.keyboard.type("Your changes were saved.")
+    expect(waiting).to_be_visible()
+    page.unroute("**/api/v1/search")
+    held.pop().continue_()
+    expect(results(page)).not_to_have_count(0)
+    expect(waiting).to_be_hidden()
+
+
+def test_a_late_answer_does_not_count_back(tab: Opened) -> None:
+    page = tab.page
+    held: list[Route] = []
+    page.route("**/api/v1/stats", lambda route: held.append(route))
+    tab.go()
+    until(page, lambda: len(held) == 2)
+    held.pop().fulfill(json={"entries": 7})
+    expect(page.locator(".total")).to_have_text("7 entries")
+    with page.expect_response("**/api/v1/stats"):
+        held.pop().fulfill(json={"entries": 5})
+    page.evaluate("new Promise(requestAnimationFrame)")
+    expect(page.locator(".total")).to_have_text("7 entries")
+
+
+def test_a_late_answer_does_not_open_what_is_closed(tab: Opened) -> None:
+    add(tab.server, source="Edit it slowly", target="langsam", namespace="slow")
+    page = open_entry(tab, "Edit it slowly")
+    held: list[Route] = []
+    page.route("**/api/v1/entries/*", lambda route: held.append(route))
+    pane = page.get_by_role("complementary")
+    page.get_by_role("button", name="Edit").click()
+    until(page, lambda: len(held) == 1)
+    pane.get_by_role("button", name="Close").click()
+    with page.expect_response("**/api/v1/entries/*"):
+        held.pop().continue_()
+    page.evaluate("new Promise(requestAnimationFrame)")
+    expect(pane).to_be_hidden()
+
+    results(page).first.click()
+    page.get_by_role("button", name="Edit").click()
+    until(page, lambda: len(held) == 1)
+    held.pop().continue_()
+    page.get_by_role("textbox", name="Translation").fill("schneller")
+    page.get_by_role("button", name="Save").click()
+    until(page, lambda: len(held) == 1)
+    held.pop().continue_()
+    until(page, lambda: len(held) == 1)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Discard").click()
+    pane.get_by_role("button", name="Close").click()
+    held.pop().continue_()
+    expect(page.locator(".said")).to_have_text(re.compile("was saved"))
+    expect(results(page).first.locator(".target")).to_have_text("schneller")
+    expect(pane).to_be_hidden()
+
+
+def test_a_key_that_is_no_longer_known_costs_nothing_that_was_typed(
+    open_page: Callable[..., Opened], guarded: tuple[Server, dict[str, str]]
+) -> None:
+    server, keys = guarded
+    with server.client(keys["writer"]) as client:
+        entry = {"source": "The key changes", "target": "alt", "namespace": "own"}
+        id = client.post("/api/v1/entries", json=entry).json()["id"]
+    page = open_page(server).go("#search?q=The key changes")
+    page.get_by_label("Key", exact=True).fill(keys["writer"])
+    page.keyboard.press("Enter")
+    results(page).first.click()
+    page.get_by_role("button", name="Edit").click()
+    target = page.get_by_role("textbox", name="Translation")
+    target.fill("neu")
+    error = {"code": "unauthorized", "message": "there is no such key"}
+    page.route("**/entries/*", lambda route: route.fulfill(status=401, json={"error": error}))
+    page.get_by_role("button", name="Save").click()
+    dialog = page.get_by_role("dialog", name="API key")
+    expect(dialog).to_contain_text("The server does not know this key.")
+    page.unroute("**/entries/*")
+    dialog.get_by_label("Key", exact=True).fill(keys["writer"])
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_hidden()
+    expect(target).to_have_value("neu")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".said")).to_have_text(f"Entry {id} was saved.")
+    # One that may do other things has another page.
+    page.get_by_role("button", name="API key").click()
+    dialog.get_by_label("Key", exact=True).fill(keys["reader"])
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Import")).to_have_count(0)
+
+
+def test_a_browser_that_keeps_nothing(
+    open_page: Callable[..., Opened], guarded: tuple[Server, dict[str, str]]
+) -> None:
+    server, keys = guarded
+    tab = open_page(server)
+    tab.page.add_init_script("""for (const name of ["localStorage", "sessionStorage"])
+      Object.defineProperty(window, name, {
+        get() { throw new DOMException("not allowed", "SecurityError"); },
+      });""")
+    page = tab.go("#search?q=Save all changes before you close the project.")
+    page.get_by_label("Key", exact=True).fill(keys["reader"])
+    page.keyboard.press("Enter")
     expect(results(page)).not_to_have_count(0)

@@ -4,6 +4,7 @@
  */
 
 import { sealed, unsealed } from "./metadata.js";
+import { ofTab } from "./storage.js";
 
 const BASE = new URL("api/v1/", document.baseURI);
 const KEY = "diglot.key";
@@ -21,9 +22,9 @@ export class ApiError extends Error {
 
 /** The API key of this tab, or null. */
 export const key = {
-  get: () => sessionStorage.getItem(KEY),
-  set: (value) => sessionStorage.setItem(KEY, value),
-  forget: () => sessionStorage.removeItem(KEY),
+  get: () => ofTab.getItem(KEY),
+  set: (value) => ofTab.setItem(KEY, value),
+  forget: () => ofTab.removeItem(KEY),
 };
 
 /**
@@ -32,6 +33,11 @@ export const key = {
  */
 export async function permissions() {
   return (await call("GET", "permissions")).body;
+}
+
+/** Returns when the server can answer what is asked of its memory. */
+export async function ready() {
+  await call("GET", "../../ready");
 }
 
 /** The entries most like a text: `{ hits, milliseconds }`, as long as it took to get them. */

@@ -5,6 +5,7 @@ import { explain } from "./errors.js";
 import { figuresView } from "./figures.js";
 import { choose, counted, language, languages, t } from "./i18n.js";
 import { importView } from "./import.js";
+import { retryButton } from "./parts.js";
 import { searchView } from "./search.js";
 import { shortcut } from "./shortcuts.js";
 
@@ -14,7 +15,7 @@ const said = el("p", { role: "status", class: "said" });
 const main = el("main", { id: "main" });
 const total = el("span", { class: "total" });
 const nav = el("nav", { "aria-label": t("views") });
-const keyButton = el("button", { hidden: true, onclick: changeKey }, t("changeKey"));
+const keyButton = el("button", { hidden: true, onclick: () => changeKey() }, t("changeKey"));
 
 const header = el(
   "header",
@@ -62,24 +63,33 @@ const app = {
 
   /** What went wrong, for the reader. Asks for a key if the server wants another one. */
   explain(error) {
-    if (error.status === 401) changeKey();
+    if (error.status === 401) changeKey({ wrong: api.key.get() !== null });
     return explain(error);
   },
 
   /** How many entries there are now. */
   async count() {
+    const asked = (counts += 1);
     const { entries } = await (app.permissions.admin ? api.stats() : api.facets());
-    total.textContent = counted("entriesInMemory", entries);
+    // An answer that comes late tells of what was.
+    if (asked === counts) total.textContent = counted("entriesInMemory", entries);
     return entries;
   },
 };
 
+let counts = 0;
 let views = {};
 let shown = null;
 
 async function start() {
-  document.body.append(header, main, said);
-  app.permissions = await permissions();
+  try {
+    app.permissions = await permissions();
+    await api.ready();
+  } catch (error) {
+    const problem = el("p", { class: "error", role: "alert" }, explain(error));
+    main.replaceChildren(el("div", { class: "failed" }, problem, retryButton(error, start)));
+    return;
+  }
   keyButton.hidden = app.permissions.name === null;
   const search = searchView(app);
   views = { search, concordance: search };
@@ -110,12 +120,20 @@ async function permissions() {
 
 let asking = false;
 
-async function changeKey() {
+async function changeKey({ wrong = false } = {}) {
   if (asking) return;
   asking = true;
-  const changed = await askForKey();
+  const changed = await askForKey({ wrong });
   asking = false;
-  if (changed) location.reload();
+  if (changed && !(await maysTheSame())) location.reload();
+}
+
+/** Whether what is on the page, and what was typed into it, is of use with the key of now. */
+async function maysTheSame() {
+  const [before, now] = [app.permissions, await api.permissions().catch(() => null)].map(
+    (permissions) => JSON.stringify({ ...permissions, name: null }),
+  );
+  return before === now;
 }
 
 /** Shows the view that the address names. */
@@ -164,16 +182,6 @@ addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
 });
 
-try {
-  await start();
-} catch (error) {
-  const problem = el("p", { class: "error", role: "alert" }, explain(error));
-  const wait = error.retryAfter ?? 0; // Seconds.
-  const retry = el(
-    "button",
-    { disabled: wait > 0, onclick: () => location.reload() },
-    t("retry"),
-  );
-  setTimeout(() => (retry.disabled = false), wait * 1000);
-  main.replaceChildren(el("div", { class: "failed" }, problem, retry));
-}
+main.append(el("p", { class: "waiting" }, t("waiting")));
+document.body.append(header, main, said);
+start();

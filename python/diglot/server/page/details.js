@@ -130,23 +130,27 @@ export function detailsPane(app, { onclose, onchange }) {
     async edit(hit = open) {
       if (!app.canWrite(hit.entry.namespace) || !(await pane.open(hit.id, hit.entry))) return;
       const { id } = hit;
+      const asked = open;
       try {
         const entry = await api.entry(id);
-        if (open?.id !== id) return;
+        // Meanwhile another was opened, or this one was closed.
+        if (open !== asked) return;
         show(id, entry);
-        form = entryForm(entry, {
+        const mine = (form = entryForm(entry, {
           async onsave(values) {
             if (JSON.stringify(await api.entry(id)) !== JSON.stringify(entry))
               throw new ChangedError();
             await api.replace(id, values);
-            show(id, values);
-            title.focus();
+            if (form === mine) {
+              show(id, values);
+              title.focus();
+            }
             app.say(t("saved", String(id)));
             await onchange();
           },
           oncancel: () => pane.close(),
           explain: app.explain,
-        });
+        }));
         title.textContent = t("editEntry", String(id));
         body.replaceChildren(form.element);
         form.focus();
@@ -169,9 +173,11 @@ export function detailsPane(app, { onclose, onchange }) {
         app.say(error.status === 404 ? t("gone") : app.explain(error));
         if (error.status !== 404) return;
       }
-      form = null;
+      if (open?.id === id) {
+        form = null;
+        await pane.close();
+      }
       await onchange();
-      await pane.close();
     },
   };
   return pane;

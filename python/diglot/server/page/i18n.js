@@ -1,5 +1,6 @@
 import en from "./i18n/en.js";
 import ko from "./i18n/ko.js";
+import { ofBrowser } from "./storage.js";
 
 /** The languages of the page: their strings, under their tags. */
 export const languages = { en, ko };
@@ -8,7 +9,7 @@ const CHOICE = "diglot.language";
 
 /** The tag of the language in use: the chosen one, else the first one that the reader knows. */
 export const language =
-  [localStorage.getItem(CHOICE), ...navigator.languages]
+  [ofBrowser.getItem(CHOICE), ...navigator.languages]
     .map((tag) => tag?.split("-")[0])
     .find((tag) => Object.hasOwn(languages, tag ?? "")) ?? "en";
 
@@ -28,7 +29,7 @@ export function counted(key, count) {
 
 /** Uses another language from now on. */
 export function choose(tag) {
-  localStorage.setItem(CHOICE, tag);
+  ofBrowser.setItem(CHOICE, tag);
   location.reload();
 }
 

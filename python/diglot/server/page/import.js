@@ -20,6 +20,8 @@ const POLICIES = {
   replace: "duplicatesReplace",
   newest: "duplicatesNewest",
 };
+// Errors that leave open whether the file was imported.
+const UNKNOWN = new Set(["offline", "bad_answer"]);
 const LANGUAGES = { source_language: "sourceLanguage", target_language: "targetLanguage" };
 const OVERRIDES = { domain: "domain", namespace: "namespace" };
 
@@ -128,7 +130,7 @@ export function importView(app) {
       end();
       submit.focus();
       if (error.name === "AbortError") problem.textContent = t("importStopped");
-      else if (error.status === 0) problem.textContent = app.explain(error);
+      else if (UNKNOWN.has(error.code)) problem.textContent = app.explain(error);
       else problem.textContent = `${t("importFailed")} ${app.explain(error)}`;
     }
     // Also after it was stopped, which may have come too late.

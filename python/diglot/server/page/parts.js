@@ -1,6 +1,7 @@
 /** Parts that several views are made of. */
 
 import { el } from "./dom.js";
+import { t } from "./i18n.js";
 
 /** A control with its name above it. */
 export function labelled(text, control) {
@@ -10,6 +11,20 @@ export function labelled(text, control) {
 /** A button with the key that does the same. */
 export function shortcutButton(properties, text, key) {
   return el("button", properties, text, " ", el("kbd", { "aria-hidden": "true" }, key));
+}
+
+/**
+ * A button to do once more what failed, as soon as the server allows it. A server that is not ready
+ * yet is asked again without being told to.
+ */
+export function retryButton({ status, retryAfter }, onretry) {
+  const wait = (retryAfter ?? 0) * 1000; // Milliseconds.
+  const button = el("button", { type: "button", disabled: wait > 0, onclick: onretry }, t("retry"));
+  setTimeout(() => {
+    button.disabled = false;
+    if (status === 503 && button.isConnected) onretry();
+  }, wait);
+  return button;
 }
 
 /** A choice between `[value, text]` pairs. */

@@ -3,6 +3,7 @@ import { detailsPane } from "./details.js";
 import { areSame } from "./diff.js";
 import { el } from "./dom.js";
 import { counted, t } from "./i18n.js";
+import { retryButton } from "./parts.js";
 import { queryForm } from "./queryform.js";
 import { resultList } from "./results.js";
 
@@ -44,6 +45,7 @@ export function searchView(app) {
       { class: "results", "aria-label": t("results") },
       outcome,
       spoken,
+      el("p", { class: "waiting" }, t("waiting")),
       results.element,
       more,
     ),
@@ -113,6 +115,7 @@ export function searchView(app) {
       results.clear();
       more.hidden = true;
       tell("error", app.explain(error));
+      outcome.append(retryButton(error, () => run()));
     }
     if (entering) enter();
   }
@@ -166,6 +169,7 @@ export function searchView(app) {
 
   function tell(kind, ...texts) {
     results.element.removeAttribute("aria-busy");
+    if (outcome.contains(document.activeElement)) query.focus();
     outcome.className = `outcome ${kind}`;
     outcome.replaceChildren(...texts.map((text) => el("span", {}, text)));
     clearTimeout(speaker);

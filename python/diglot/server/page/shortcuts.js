@@ -1,5 +1,7 @@
 /** The keyboard shortcuts of the page, and how they are recognised. */
 
+import { ofBrowser } from "./storage.js";
+
 /** What the list of shortcuts shows: keys that do the same, and the name of what they do. */
 export const SHORTCUTS = [
   { keys: ["/"], text: "keyFocusSearch" },
@@ -19,8 +21,8 @@ const CHOICE = "diglot.singleKeys";
 
 /** Whether keys of a single character are shortcuts. Speech input would press them unintended. */
 export const singleKeys = {
-  get: () => localStorage.getItem(CHOICE) !== "off",
-  set: (on) => localStorage.setItem(CHOICE, on ? "on" : "off"),
+  get: () => ofBrowser.getItem(CHOICE) !== "off",
+  set: (on) => ofBrowser.setItem(CHOICE, on ? "on" : "off"),
 };
 
 /**

@@ -40,6 +40,7 @@ export default {
   noMatches: "Nothing is similar enough.",
   noMatchesHint: "Lower “At least”, or clear a filter.",
   more: "More",
+  waiting: "Waiting for the server",
   found: (n, shown) => (n === 1 ? "1 entry" : `${shown} entries`),
   foundFirst: (n, shown) => `The first ${shown} entries`,
   nothingFound: "No entry has this text.",
@@ -182,4 +183,5 @@ export default {
   failed: (message) => `The server says: ${message}`,
   retry: "Try again",
   badAnswer: "The server's answer could not be understood.",
+  loading: "The memory is still being read. This page waits for it.",
 };

@@ -40,6 +40,7 @@ export default {
   noMatches: "비슷한 항목이 없습니다.",
   noMatchesHint: "최소 일치율을 낮추거나 필터를 지워 보세요.",
   more: "더 보기",
+  waiting: "서버를 기다리는 중",
   found: (n, shown) => `항목 ${shown}개`,
   foundFirst: (n, shown) => `처음 ${shown}개 항목`,
   nothingFound: "이 표현이 들어 있는 항목이 없습니다.",
@@ -183,4 +184,5 @@ export default {
   failed: (message) => `서버 메시지: ${message}`,
   retry: "다시 시도",
   badAnswer: "서버의 응답을 이해할 수 없습니다.",
+  loading: "아직 메모리를 읽는 중입니다. 다 읽을 때까지 이 페이지가 기다립니다.",
 };
