@@ -88,7 +88,7 @@ CAUSES = {
     "inconsistent_fields": lambda: MemoryRecord("a", translation_status="verified"),
     "invalid_format": lambda: TranslationMemory.from_jsonl(__file__),
     "missing_package": missing_package,
-    "unusable_snapshot": lambda: _engine.Memory.open(__file__),
+    "unusable_snapshot": lambda: _engine.open_memories(__file__, 1),
     "aborted": lambda: TranslationMemory().search("a", signal=Set()),
     "store_busy": with_store(lambda memory, other: (other.execute("BEGIN IMMEDIATE"), add(memory))),
     "store_full": with_store(

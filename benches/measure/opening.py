@@ -27,14 +27,14 @@ def measure(scale: Scale) -> dict[str, Any]:
         saved, opened, worked = [], [], []
         for _ in range(_TIMES):
             start = perf_counter()
-            memory.snapshot().save(path, b"")
+            _engine.save_snapshots([memory.snapshot()], path, b"")
             saved.append(perf_counter() - start)
         size = path.stat().st_size
         entries = len(memory)
         del memory
         for _ in range(_TIMES):
             start, work = perf_counter(), process_time()
-            memory, _tag = _engine.Memory.open(path)
+            (memory,), _tag = _engine.open_memories(path, 1)
             found = memory.search(_QUERY, _OPTIONS).hits(0, 0, 5)
             opened.append(perf_counter() - start)
             worked.append(process_time() - work)

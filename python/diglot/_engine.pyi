@@ -259,23 +259,6 @@ class Memory:
     """A translation memory."""
 
     def __new__(cls) -> Memory: ...
-    @staticmethod
-    def open(
-        path: str | PathLike[str],
-        flag: CancelFlag | None = None,
-        signal: Signal | None = None,
-    ) -> tuple[Memory, bytes]:
-        """The memory that `Snapshot.save` wrote to a file, and the tag; read without the GIL.
-
-        Whatever the file holds, what is opened can be searched and changed. What is wrong with a
-        file by accident is found; what was made on purpose to deceive is not.
-
-        Raises:
-            SnapshotError: The file is not a whole snapshot from a build that makes the same index.
-            OSError: The file cannot be read.
-            AbortedError: `flag` or `signal` was set.
-        """
-
     def __len__(self) -> int: ...
     def add(self, entry: TranslationMemoryEntry, flag: CancelFlag | None = None) -> int:
         """Adds an entry, and returns its id. `flag` is committed to before. The GIL is released."""
@@ -372,25 +355,6 @@ class Snapshot:
     def next_id(self) -> int:
         """The id that the next entry gets: one more than the highest so far."""
 
-    def save(
-        self,
-        path: str | PathLike[str],
-        tag: bytes,
-        like: str | PathLike[str] | None = None,
-        flag: CancelFlag | None = None,
-        signal: Signal | None = None,
-    ) -> None:
-        """Writes this state to a file, with a tag of the caller's; without the GIL, while the
-        memory is searched and changed.
-
-        The file is there as a whole and on the disk or, after an error or a crash, as it was. It
-        gets the permissions of the file `like`, if one is given.
-
-        Raises:
-            OSError: The file cannot be written.
-            AbortedError: `flag` or `signal` was set.
-        """
-
     def search(
         self,
         query: str,
@@ -415,6 +379,11 @@ class Snapshot:
         `start`.
 
         They are as many as can be read within about `seconds`, and at least one if there is one.
+        """
+
+    def source_ids(self, start: int, seconds: float) -> list[tuple[str, int]]:
+        """The source ids of entries that have one, with their ids, in insertion order; as many as
+        `entries` would read.
         """
 
     def check_ids(self, ids: Ids) -> None:
@@ -602,6 +571,44 @@ def read_jsonl(
     Raises:
         OSError: The file cannot be read.
         FormatError: A line is no entry, or the compressed data is damaged.
+        AbortedError: `flag` or `signal` was set.
+    """
+
+def save_snapshots(
+    snapshots: list[Snapshot],
+    path: str | PathLike[str],
+    tag: bytes,
+    like: str | PathLike[str] | None = None,
+    flag: CancelFlag | None = None,
+    signal: Signal | None = None,
+) -> None:
+    """Writes states of memories to one file, with a tag of the caller's; without the GIL, while the
+    memories are searched and changed.
+
+    The file is there as a whole and on the disk or, after an error or a crash, as it was. It gets
+    the permissions of the file `like`, if one is given.
+
+    Raises:
+        OSError: The file cannot be written.
+        AbortedError: `flag` or `signal` was set.
+    """
+
+def open_memories(
+    path: str | PathLike[str],
+    count: int,
+    flag: CancelFlag | None = None,
+    signal: Signal | None = None,
+) -> tuple[list[Memory], bytes]:
+    """The memories, `count` of them, whose states `save_snapshots` wrote to a file, and the tag;
+    read without the GIL.
+
+    Whatever the file holds, what is opened can be searched and changed. What is wrong with a file
+    by accident is found; what was made on purpose to deceive is not.
+
+    Raises:
+        SnapshotError: The file is not a whole snapshot of so many memories from a build that makes
+            the same index.
+        OSError: The file cannot be read.
         AbortedError: `flag` or `signal` was set.
     """
 

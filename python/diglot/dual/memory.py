@@ -198,15 +198,21 @@ class SyncRecords:
     _at_once = True
     """Whether a change of short texts takes no time worth a thread."""
 
-    def __init__(self, policy: RecallPolicy | None, recorder: KpiRecorder | None) -> None:
+    def __init__(
+        self,
+        texts: _engine.Memory,
+        english: _engine.Memory,
+        policy: RecallPolicy | None,
+        recorder: KpiRecorder | None,
+    ) -> None:
         if recorder is None:
             from diglot.kpi import HistogramRecorder
 
             recorder = HistogramRecorder()
         self.policy = check_policy(policy) or RecallPolicy()
         self.recorder = recorder
-        self._texts = _engine.Memory()
-        self._english = _engine.Memory()
+        self._texts = texts
+        self._english = english
         self._lock = Lock()
         # The place of each record by its id, also of those that are still on their way in.
         self._places: dict[str, int] = {}
@@ -222,6 +228,24 @@ class SyncRecords:
         # See `_view`.
         self._stable: _View | None = None
         self._changes = 0
+        self._take_stock()
+
+    def _take_stock(self) -> None:
+        """Notes which records there are at first."""
+        snapshot = self._texts.snapshot()
+        start = 0
+        while pairs := snapshot.source_ids(start, SLICE):
+            self._places.update(pairs)
+            start = pairs[-1][1] + 1
+        namespaces: Counter[str] = Counter()
+        every = Filters(None, None, None, None).options(1, 0.0)
+        for values, records in _engine.count_by(snapshot, [True, True, False, True], every):
+            lang, status, _, namespace = values
+            assert lang is not None
+            self._counts.kinds[lang, status != "missing"] += records
+            if namespace is not None:
+                namespaces[namespace] += records
+        self._enter(namespaces)
 
     def _news(self) -> Work | None:
         """What has to be done before all changes can be seen that were made elsewhere; None if
@@ -787,7 +811,7 @@ class SyncDualLanguageMemory(SyncRecords):
         policy: RecallPolicy | None = None,
         recorder: KpiRecorder | None = None,
     ) -> None:
-        super().__init__(policy, recorder)
+        super().__init__(_engine.Memory(), _engine.Memory(), policy, recorder)
         if records != ():
             self.add_many(records)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
+from contextlib import contextmanager
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -14,15 +15,16 @@ from typing import TYPE_CHECKING, TypeVar
 from diglot._steps import on_thread
 from diglot.errors import InvalidTypeError, InvalidValueError
 from diglot.store import Signal, check_path, check_signal
-from diglot.stores._database import MOST_ID, Arguments, State
-from diglot.stores._keeper import Keeper, check_flag
+from diglot.stores._database import MOST_ID, Arguments, Database, State
+from diglot.stores._keeper import Index, Keeper, check_flag
+from diglot.stores._snapshots import Snapshots, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from diglot import _engine
 
-__all__ = ["AsyncDurable", "Durable", "check_arguments"]
+__all__ = ["AsyncDurable", "Durable", "check_arguments", "kept", "opening"]
 
 # Rows that are compared at a time.
 _ROWS = 1000
@@ -36,18 +38,49 @@ _Self = TypeVar("_Self", bound="Durable")
 _AsyncSelf = TypeVar("_AsyncSelf", bound="AsyncDurable")
 
 
+@contextmanager
+def opening(
+    kind: str, count: int, arguments: Arguments, flag: _engine.CancelFlag | None
+) -> Iterator[tuple[Database, list[_engine.Memory], int | None]]:
+    """A database of a kind, and what `load` gives of its snapshot. After an error in the block, it
+    is closed.
+    """
+    database = Database(kind, arguments)
+    try:
+        yield database, *load(database, count, flag)
+    except BaseException:
+        database.close()
+        raise
+
+
+def kept(
+    database: Database, index: Index, seq: int | None, flag: _engine.CancelFlag | None
+) -> tuple[Keeper, Snapshots]:
+    """What keeps an index of a database and its snapshot, once all is read in that the index does
+    not have yet.
+
+    Args:
+        database: What `opening` gave.
+        index: The memories that `opening` gave, as an index.
+        seq: The `seq` that `opening` gave.
+        flag: Stops the reading when it is set.
+    """
+    keeper = Keeper(database, index, -1 if seq is None else seq)
+    keeper.catch_up(database.reader, flag)
+    if flag is not None:
+        flag.commit()
+    snapshots = Snapshots(keeper, seq)
+    snapshots.save_if_due()
+    return keeper, snapshots
+
+
 class Durable:
     """A memory over a database, for synchronous code."""
 
     __slots__ = ()
 
     _keeper: Keeper
-
-    def _save(self, flag: _engine.CancelFlag | None) -> None:
-        """Writes what makes the next opening fast."""
-
-    def _finish(self) -> None:
-        """What is to be done before the database is closed."""
+    _snapshots: Snapshots
 
     @property
     def path(self) -> Path:
@@ -59,7 +92,7 @@ class Durable:
         waited for; after that, all methods raise a `StoreError` (`store_closed`).
         """
         if self._keeper.is_usable:
-            self._finish()
+            self._snapshots.finish()
             self._keeper.close()
 
     def __enter__(self: _Self) -> _Self:
@@ -91,7 +124,7 @@ class Durable:
     def _verify(self, signal: Signal | None, flag: _engine.CancelFlag | None) -> int:
         database = self._keeper.database
         with self._keeper.standing_still(flag) as connection:
-            snapshot = self._keeper.index.snapshot()
+            snapshot = self._keeper.index.entries.snapshot()
             database.check_integrity(connection)
             rows = database.rows(connection, 0, MOST_ID)
             count = 0
@@ -137,7 +170,7 @@ class Durable:
         with self._keeper.turn:
             self._keeper.write(change, flag)
             self._keeper.database.vacuum()
-        self._save(flag)
+        self._snapshots.save(flag)
 
 
 def _is_object(text: str) -> bool:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from threading import Condition, Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from diglot.errors import (
     AbortedError,
@@ -41,17 +42,23 @@ _PATIENCE = 0.1
 _ROWS = 1000
 
 
-class Index(Protocol):
-    """What is kept in memory of a database. One thread at a time changes it."""
+class Index(ABC):
+    """What is kept in memory of a database. One thread at a time changes it.
 
-    def snapshot(self) -> _engine.Snapshot:
-        """The entries that it holds, under their ids."""
-        ...
+    Attributes:
+        memories: All that it was made of, and can be made of again. The first has the entries of
+            the database, under their ids.
+    """
 
-    def reserve(self, next_id: int) -> None:
-        """Gives no id below this to an entry any more."""
-        ...
+    def __init__(self, *memories: _engine.Memory) -> None:
+        self.memories = memories
 
+    @property
+    def entries(self) -> _engine.Memory:
+        """The entries of the database, under their ids."""
+        return self.memories[0]
+
+    @abstractmethod
     def apply(
         self,
         gone: list[tuple[int, int]],
@@ -65,7 +72,6 @@ class Index(Protocol):
             InvalidTypeError: A row has a value of a wrong type.
             InvalidValueError: A row has a value that no entry can have.
         """
-        ...
 
 
 class Keeper:
@@ -159,7 +165,7 @@ class Keeper:
                 return state
             if state.changes_from <= self._seq < state.seq:
                 gone = database.changed_since(connection, self._seq)
-                first = self.index.snapshot().next_id
+                first = self.index.entries.snapshot().next_id
             else:
                 # The database was compacted, or an older one was put in its place.
                 if self._seq >= 0:
@@ -172,7 +178,7 @@ class Keeper:
                 self.index.apply(gone, rows, flag)
             except (InvalidTypeError, InvalidValueError) as error:
                 raise database.damaged(str(error)) from error
-            self.index.reserve(state.next_id)
+            self.index.entries.reserve_ids(state.next_id)
             self._seq = state.seq
         return state
 

@@ -34,42 +34,47 @@ def _path(database: Database) -> Path:
     return Path(f"{database.path}-snapshot")
 
 
-def load(database: Database, flag: _engine.CancelFlag | None) -> tuple[_engine.Memory, int | None]:
-    """The memory that the snapshot of a database holds, and the `seq` at which it was made.
+def load(
+    database: Database, count: int, flag: _engine.CancelFlag | None
+) -> tuple[list[_engine.Memory], int | None]:
+    """The memories, `count` of them, that the snapshot of a database holds, and the `seq` at which
+    it was made.
 
-    If there is none that can be used, the memory is empty, and the `seq` None.
+    If there is none that can be used, the memories are empty, and the `seq` None.
     """
     path = _path(database)
     state = database.state(database.reader)
     try:
-        memory, id = _engine.Memory.open(path, flag)
+        memories, id = _engine.open_memories(path, count, flag)
     except FileNotFoundError:
         if state.seq:
             _log.info("%s has no snapshot: its index is made anew", database.path)
-        return _engine.Memory(), None
+        return _empty(count), None
     except (SnapshotError, OSError) as error:
         reason = str(error)
     else:
         seq = database.snapshot_seq(id)
         if seq is not None and state.changes_from <= seq <= state.seq:
-            return memory, seq
+            return memories, seq
         reason = f"{path} is of another database" if seq is None else f"{path} is too old"
     _log.warning("%s: its snapshot is of no use, its index made anew: %s", database.path, reason)
-    return _engine.Memory(), None
+    return _empty(count), None
+
+
+def _empty(count: int) -> list[_engine.Memory]:
+    return [_engine.Memory() for _ in range(count)]
 
 
 class Snapshots:
     """Writes snapshots when it is time.
 
     Args:
-        keeper: Of the database.
-        memory: The index.
+        keeper: Of the database and its index.
         seq: When the last one was made; None if there is none.
     """
 
-    def __init__(self, keeper: Keeper, memory: _engine.Memory, seq: int | None) -> None:
+    def __init__(self, keeper: Keeper, seq: int | None) -> None:
         self._keeper = keeper
-        self._memory = memory
         self._seq = seq
         self._lock = Lock()
         self._thread: Thread | None = None
@@ -77,7 +82,7 @@ class Snapshots:
     def _is_due(self, least: int, share: float) -> bool:
         if self._keeper.database.read_only:
             return False
-        threshold = max(least, share * len(self._memory))
+        threshold = max(least, share * len(self._keeper.index.entries))
         if self._changes() < threshold:
             return False
         if self._seq is not None:
@@ -87,7 +92,9 @@ class Snapshots:
 
     def _changes(self) -> int:
         """How many entries changed since the last one."""
-        return len(self._memory) if self._seq is None else self._keeper.seq - self._seq
+        if self._seq is None:
+            return len(self._keeper.index.entries)
+        return self._keeper.seq - self._seq
 
     def save_if_due(self) -> None:
         """Begins to write a snapshot on a thread of its own, if it is time."""
@@ -124,17 +131,17 @@ class Snapshots:
         """
         database = self._keeper.database
         id = uuid4().bytes
-        snapshot: _engine.Snapshot | None = None
+        snapshots: list[_engine.Snapshot] = []
         seq = 0
 
         def announce(state: State) -> None:
-            nonlocal snapshot, seq
-            snapshot, seq = self._memory.snapshot(), state.seq
+            nonlocal seq
+            snapshots.extend(memory.snapshot() for memory in self._keeper.index.memories)
+            seq = state.seq
             database.announce_snapshot(id, seq)
 
         # Known before it is there, so that a crash leaves no file that is not.
         self._keeper.note(announce)
-        assert snapshot is not None
-        snapshot.save(_path(database), id, database.path, flag)
+        _engine.save_snapshots(snapshots, _path(database), id, database.path, flag)
         self._keeper.note(lambda state: database.keep_snapshot(id, seq))
         self._seq = seq

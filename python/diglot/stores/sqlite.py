@@ -23,10 +23,10 @@ from diglot.errors import (
 )
 from diglot.model import TranslationMemoryEntry
 from diglot.store import Signal, check_signal
-from diglot.stores._database import Arguments, Database, State
-from diglot.stores._durable import AsyncDurable, Durable, check_arguments
-from diglot.stores._keeper import Keeper
-from diglot.stores._snapshots import Snapshots, load
+from diglot.stores._database import Arguments, State
+from diglot.stores._durable import AsyncDurable, Durable, check_arguments, kept, opening
+from diglot.stores._keeper import Index, Keeper
+from diglot.stores._snapshots import Snapshots
 
 if TYPE_CHECKING:
     from diglot._engine import _Counts, _Row
@@ -48,17 +48,8 @@ def _prepared() -> _engine.Batch:
     return batch
 
 
-class _Translations:
+class _Translations(Index):
     """The index of a database of translations."""
-
-    def __init__(self, memory: _engine.Memory) -> None:
-        self.memory = memory
-
-    def snapshot(self) -> _engine.Snapshot:
-        return self.memory.snapshot()
-
-    def reserve(self, next_id: int) -> None:
-        self.memory.reserve_ids(next_id)
 
     def apply(
         self,
@@ -71,8 +62,8 @@ class _Translations:
             batch.absorb(flag)
         batch.absorb(flag)
         batch.prepare(flag)
-        seen = self.memory.snapshot()
-        self.memory.apply(seen, seen.ids_within(gone), 0, batch)
+        seen = self.entries.snapshot()
+        self.entries.apply(seen, seen.ids_within(gone), 0, batch)
 
 
 class _Addition:
@@ -120,9 +111,9 @@ class SqliteTranslationMemory(Durable, SyncMemory):
 
     __slots__ = ("_additions", "_keeper", "_snapshots")
 
-    def __init__(self, keeper: Keeper, memory: _engine.Memory, snapshots: Snapshots) -> None:
-        self._keeper = keeper
+    def __init__(self, memory: _engine.Memory, keeper: Keeper, snapshots: Snapshots) -> None:
         self._memory = memory
+        self._keeper = keeper
         self._snapshots = snapshots
         # Those that wait for their turn, in order.
         self._additions: deque[_Addition] = deque()
@@ -162,25 +153,8 @@ class SqliteTranslationMemory(Durable, SyncMemory):
     def _open(
         cls, arguments: Arguments, flag: _engine.CancelFlag | None
     ) -> SqliteTranslationMemory:
-        database = Database(_KIND, arguments)
-        try:
-            memory, seq = load(database, flag)
-            keeper = Keeper(database, _Translations(memory), -1 if seq is None else seq)
-            keeper.catch_up(database.reader, flag)
-            if flag is not None:
-                flag.commit()
-        except BaseException:
-            database.close()
-            raise
-        snapshots = Snapshots(keeper, memory, seq)
-        snapshots.save_if_due()
-        return cls(keeper, memory, snapshots)
-
-    def _save(self, flag: _engine.CancelFlag | None) -> None:
-        self._snapshots.save(flag)
-
-    def _finish(self) -> None:
-        self._snapshots.finish()
+        with opening(_KIND, 1, arguments, flag) as (database, (memory,), seq):
+            return cls(memory, *kept(database, _Translations(memory), seq, flag))
 
     def _news(self) -> Work | None:
         return self._keeper.news()

@@ -19,9 +19,9 @@ from diglot.dual.memory import AsyncRecords, RecordsChange, RecordsCount, SyncRe
 from diglot.dual.policy import RecallPolicy
 from diglot.dual.record import english_row, record_from_entry, record_from_row
 from diglot.store import Signal, check_signal
-from diglot.stores._database import Arguments, Database, State
-from diglot.stores._durable import AsyncDurable, Durable, check_arguments
-from diglot.stores._keeper import Keeper, check_flag
+from diglot.stores._database import Arguments, State
+from diglot.stores._durable import AsyncDurable, Durable, check_arguments, kept, opening
+from diglot.stores._keeper import Index, check_flag
 
 if TYPE_CHECKING:
     from diglot._engine import _Row
@@ -35,17 +35,12 @@ _KIND = "records"
 _ROWS = 256
 
 
-class _Records:
+class _Records(Index):
     """The index of a database of records, whose entries are those of their texts."""
 
     def __init__(self, memory: SyncRecords) -> None:
+        super().__init__(memory._texts, memory._english)
         self._memory = memory
-
-    def snapshot(self) -> _engine.Snapshot:
-        return self._memory._texts.snapshot()
-
-    def reserve(self, next_id: int) -> None:
-        self._memory._texts.reserve_ids(next_id)
 
     def apply(
         self,
@@ -69,7 +64,7 @@ class _Records:
         for batch in (texts, english):
             batch.absorb(flag)
             batch.prepare(flag)
-        held = self.snapshot()
+        held = self.entries.snapshot()
         going = {
             number: record_from_entry(held.get(number))
             for first, last in held.ids_within(gone).ranges()
@@ -90,16 +85,9 @@ class SyncSqliteDualLanguageMemory(Durable, SyncRecords):
     database open. Every operation sees what other processes changed before it began.
     """
 
-    __slots__ = ("_keeper",)
+    __slots__ = ("_keeper", "_snapshots")
 
     _at_once = False
-
-    def __init__(
-        self, database: Database, policy: RecallPolicy | None, recorder: KpiRecorder | None
-    ) -> None:
-        super().__init__(policy, recorder)
-        self._keeper = Keeper(database, _Records(self), -1)
-        self._lock = self._keeper.turn
 
     @classmethod
     def open(
@@ -145,16 +133,11 @@ class SyncSqliteDualLanguageMemory(Durable, SyncRecords):
         recorder: KpiRecorder | None,
         flag: _engine.CancelFlag | None,
     ) -> SyncSqliteDualLanguageMemory:
-        database = Database(_KIND, arguments)
-        try:
-            memory = cls(database, policy, recorder)
-            memory._keeper.catch_up(database.reader, flag)
-            if flag is not None:
-                flag.commit()
-        except BaseException:
-            database.close()
-            raise
-        return memory
+        with opening(_KIND, 2, arguments, flag) as (database, (texts, english), seq):
+            memory = cls(texts, english, policy, recorder)
+            memory._keeper, memory._snapshots = kept(database, _Records(memory), seq, flag)
+            memory._lock = memory._keeper.turn
+            return memory
 
     def _news(self) -> Work | None:
         return self._keeper.news()
@@ -173,6 +156,7 @@ class SyncSqliteDualLanguageMemory(Durable, SyncRecords):
             return after, partial(self._show, change)
 
         self._keeper.write(write, flag)
+        self._snapshots.save_if_due()
 
 
 class SqliteDualLanguageMemory(AsyncDurable, AsyncRecords[SyncSqliteDualLanguageMemory]):

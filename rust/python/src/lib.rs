@@ -10,6 +10,7 @@ mod entry;
 mod errors;
 mod formats;
 mod found;
+mod image;
 mod json;
 mod jsonl;
 mod memory;
@@ -36,6 +37,8 @@ mod _engine {
     use crate::formats::{FileReader, FileWriter, file_formats};
     #[pymodule_export]
     use crate::found::Found;
+    #[pymodule_export]
+    use crate::image::{open_memories, save_snapshots};
     #[pymodule_export]
     use crate::jsonl::read_jsonl;
     #[pymodule_export]

@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 use std::num::NonZero;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use diglot_engine::{Control, EntryId, Error, Filter, SearchOptions};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::batch::{Batch, Ids, Queries};
 use crate::control::{CancelFlag, detached};
@@ -74,21 +73,6 @@ impl Memory {
     #[new]
     fn new() -> Memory {
         Memory::default()
-    }
-
-    /// The memory that `Snapshot.save` wrote to a file, and the tag.
-    #[staticmethod]
-    #[pyo3(signature = (path, flag=None, signal=None))]
-    fn open<'py>(
-        py: Python<'py>,
-        path: PathBuf,
-        flag: Option<&CancelFlag>,
-        signal: Option<Py<PyAny>>,
-    ) -> PyResult<(Memory, Bound<'py, PyBytes>)> {
-        let opened =
-            detached(py, flag, signal.as_ref(), |control| Ok(diglot_engine::Memory::open(&path, control)))?;
-        let (memory, tag) = opened.map_err(|failure| errors::image(py, &path, failure))?;
-        Ok((Memory(memory), PyBytes::new(py, &tag)))
     }
 
     fn __len__(&self) -> usize {
@@ -287,23 +271,6 @@ impl Snapshot {
         self.0.next_id()
     }
 
-    /// Writes this state to a file, in one step, with a tag of the caller's.
-    #[pyo3(signature = (path, tag, like=None, flag=None, signal=None))]
-    fn save(
-        &self,
-        py: Python<'_>,
-        path: PathBuf,
-        tag: &[u8],
-        like: Option<PathBuf>,
-        flag: Option<&CancelFlag>,
-        signal: Option<Py<PyAny>>,
-    ) -> PyResult<()> {
-        let saved = detached(py, flag, signal.as_ref(), |control| {
-            Ok(self.0.save(&path, tag, like.as_deref(), control))
-        })?;
-        saved.map_err(|failure| errors::image(py, &path, failure))
-    }
-
     /// As `Memory.search`, in this state.
     #[pyo3(signature = (query, options, flag=None, signal=None))]
     fn search(
@@ -372,6 +339,20 @@ impl Snapshot {
             }
         })
         .map_err(|failure| errors::engine(py, &failure, At::Single))
+    }
+
+    /// The source ids of entries that have one, with their ids, in insertion order; as many as `entries` would read.
+    fn source_ids<'py>(&self, py: Python<'py>, start: EntryId, seconds: f64) -> PyResult<Bound<'py, PyList>> {
+        let until = Instant::now() + Duration::from_secs_f64(seconds);
+        let pairs = PyList::empty(py);
+        let with = self.0.entries(start).filter_map(|(id, entry)| Some((entry.source_id?, id)));
+        for pair in with {
+            pairs.append(pair)?;
+            if Instant::now() >= until {
+                break;
+            }
+        }
+        Ok(pairs)
     }
 
     /// The ids that entries have within some ranges, which are given by their first and last ids and do not overlap.

@@ -1,14 +1,15 @@
 //! Images: snapshots as files, with their indexes, so that a memory need not be built anew.
 //!
-//! An image has the state of a memory at one moment, and a tag: some bytes of whoever saved it, such as the state of the
-//! database that it was made from. It is no archive: a version of the engine reads only what was written by a version
+//! An image has the states of one or more memories, and a tag: some bytes of whoever saved it, such as the state of the
+//! database that they were made from. It is no archive: a version of the engine reads only what was written by a version
 //! that would build the same index, on a machine with the same order of bytes, and there must be a way to build the
-//! memory without it.
+//! memories without it.
 //!
 //! ```text
 //! head     magic, order of bytes, version of the format, fingerprint of the analysis
-//! columns  the arrays of every segment, one after the other, as they are in memory
-//! table    the tag, the next id, how many segments, the length of every column, the checksum of every piece of one
+//! columns  the arrays of every segment of every memory, one after the other, as they are in memory
+//! table    the tag, the next id and the number of segments of every memory, the length of every column, the checksum of
+//!          every piece of one
 //! tail     the length of the table, the checksum of head and table
 //! ```
 //!
@@ -211,33 +212,38 @@ fn has_twice(sealed: &[SealedPart]) -> bool {
     !ids.is_sorted_by(|a, b| a < b)
 }
 
-impl Snapshot {
-    /// Writes this state to a file, with a tag of the caller's. The file is there as a whole or, after an error or a
-    /// crash, as it was before. Searches and writes go on meanwhile.
-    ///
-    /// Files that a crash left behind while the same image was written are removed. Where `like` is given, those who
-    /// may read and write that file may do so with this one, and nobody else.
-    ///
-    /// # Errors
-    /// [`Error::Io`], [`Error::Aborted`].
-    pub fn save(&self, path: &Path, tag: &[u8], like: Option<&Path>, control: Control<'_>) -> Result<()> {
-        replace::replace(path, like, |file| {
-            let mut writer = Writer::new(file, control)?;
-            write(self, &mut writer)?;
-            writer.finish(tag)
-        })
-    }
+/// Writes states of memories to one file, with a tag of the caller's. The file is there as a whole or, after an error or
+/// a crash, as it was before. Searches and writes go on meanwhile.
+///
+/// Files that a crash left behind while the same image was written are removed. Where `like` is given, those who may
+/// read and write that file may do so with this one, and nobody else.
+///
+/// # Errors
+/// [`Error::Io`], [`Error::Aborted`].
+pub fn save(
+    snapshots: &[&Snapshot],
+    path: &Path,
+    tag: &[u8],
+    like: Option<&Path>,
+    control: Control<'_>,
+) -> Result<()> {
+    replace::replace(path, like, |file| {
+        let mut writer = Writer::new(file, control)?;
+        for snapshot in snapshots {
+            write(snapshot, &mut writer)?;
+        }
+        writer.finish(tag)
+    })
 }
 
-impl Memory {
-    /// The memory that was saved to a file, and the tag that it was saved with.
-    ///
-    /// # Errors
-    /// [`Error::Unusable`] where the file is not a whole image from a build like this one; [`Error::Io`],
-    /// [`Error::Aborted`].
-    pub fn open(path: &Path, control: Control<'_>) -> Result<(Memory, Vec<u8>)> {
-        let mut reader = Reader::open(path, control)?;
-        let snapshot = read(&mut reader)?;
-        Ok((Memory::with(snapshot), reader.finish()?))
-    }
+/// The `count` memories that were saved to a file, in order, and the tag that they were saved with.
+///
+/// # Errors
+/// [`Error::Unusable`] where the file is not a whole image of so many memories from a build like this one;
+/// [`Error::Io`], [`Error::Aborted`].
+pub fn open(path: &Path, count: usize, control: Control<'_>) -> Result<(Vec<Memory>, Vec<u8>)> {
+    let mut reader = Reader::open(path, control)?;
+    let snapshots = (0..count).map(|_| read(&mut reader)).collect::<Result<Vec<_>>>()?;
+    let tag = reader.finish()?;
+    Ok((snapshots.into_iter().map(Memory::with).collect(), tag))
 }

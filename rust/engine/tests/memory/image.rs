@@ -8,8 +8,8 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use diglot_engine::image::{Error, Unusable};
-use diglot_engine::{Control, EntryId, Filter, Memory, SearchOptions};
+use diglot_engine::image::{self, Error, Unusable};
+use diglot_engine::{Control, EntryId, Filter, Memory, SearchOptions, Snapshot};
 use proptest::prelude::ProptestConfig;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -51,11 +51,17 @@ impl Drop for Directory {
     }
 }
 
+/// The one memory that a file holds, and its tag.
+fn open(path: &Path, control: Control<'_>) -> Result<(Memory, Vec<u8>), Error> {
+    let (mut memories, tag) = image::open(path, 1, control)?;
+    Ok((memories.pop().unwrap(), tag))
+}
+
 /// The memory that a file of this one holds.
 pub(crate) fn reopened(memory: &Memory, tag: &[u8]) -> Memory {
     let directory = Directory::new();
-    memory.snapshot().save(&directory.file(), tag, None, Control::NONE).unwrap();
-    let (opened, found) = Memory::open(&directory.file(), Control::NONE).unwrap();
+    image::save(&[&memory.snapshot()], &directory.file(), tag, None, Control::NONE).unwrap();
+    let (opened, found) = open(&directory.file(), Control::NONE).unwrap();
     assert_eq!(found, tag);
     opened.internal_validate();
     opened
@@ -64,14 +70,14 @@ pub(crate) fn reopened(memory: &Memory, tag: &[u8]) -> Memory {
 /// The bytes of a file of this memory.
 fn bytes(memory: &Memory, tag: &[u8]) -> Vec<u8> {
     let directory = Directory::new();
-    memory.snapshot().save(&directory.file(), tag, None, Control::NONE).unwrap();
+    image::save(&[&memory.snapshot()], &directory.file(), tag, None, Control::NONE).unwrap();
     fs::read(directory.file()).unwrap()
 }
 
 /// What comes of opening a file with these bytes.
 fn opened(directory: &Directory, bytes: &[u8]) -> Result<Memory, Error> {
     fs::write(directory.file(), bytes).unwrap();
-    Ok(Memory::open(&directory.file(), Control::NONE)?.0)
+    Ok(open(&directory.file(), Control::NONE)?.0)
 }
 
 fn unusable(directory: &Directory, bytes: &[u8]) -> Option<Unusable> {
@@ -181,6 +187,26 @@ fn empty_memories_and_any_tag() {
     assert_eq!(opened.add(Entry::new("a", "b").borrowed()), Ok(1));
 }
 
+#[test]
+fn several_memories_in_one_file() {
+    let directory = Directory::new();
+    let (memory, mut model) = sample();
+    let other = Memory::new();
+    other.publish(prepared(&[Entry::new("another memory", "t")])).unwrap();
+    let snapshots = [&memory, &Memory::new(), &other].map(Memory::snapshot);
+    let snapshots: Vec<&Snapshot> = snapshots.iter().map(AsRef::as_ref).collect();
+    image::save(&snapshots, &directory.file(), b"tag", None, Control::NONE).unwrap();
+    let (opened, tag) = image::open(&directory.file(), 3, Control::NONE).unwrap();
+    assert_eq!(tag, b"tag");
+    check(&opened[0], &mut model);
+    assert!(opened[1].is_empty());
+    assert_eq!(opened[2].snapshot().get(0).unwrap().source, "another memory");
+    for count in [0, 1, 2, 4] {
+        let failure = image::open(&directory.file(), count, Control::NONE).err();
+        assert!(matches!(failure, Some(Error::Unusable(Unusable::Damaged { .. }))), "{count}: {failure:?}");
+    }
+}
+
 /// A file, taken apart.
 #[derive(Clone)]
 struct Image {
@@ -281,7 +307,7 @@ fn damage_of_any_kind_is_found() {
         let mut byte = [good[place]];
         byte[0] ^= 1 << random.below(8);
         overwrite(&directory, place, &byte);
-        let failure = Memory::open(&directory.file(), Control::NONE).err();
+        let failure = open(&directory.file(), Control::NONE).err();
         assert!(matches!(failure, Some(Error::Unusable(_))), "a bit of byte {place}: {failure:?}");
         overwrite(&directory, place, &good[place..=place]);
     }
@@ -326,14 +352,17 @@ fn errors_say_what_is_wrong() {
     }
 
     fs::remove_file(directory.file()).unwrap();
-    let missing = Memory::open(&directory.file(), Control::NONE).err().unwrap();
+    let missing = open(&directory.file(), Control::NONE).err().unwrap();
     assert!(matches!(missing, Error::Io(failure) if failure.kind() == ErrorKind::NotFound));
     fs::create_dir(directory.file()).unwrap();
-    assert!(matches!(Memory::open(&directory.file(), Control::NONE), Err(Error::Io(_))));
+    assert!(matches!(open(&directory.file(), Control::NONE), Err(Error::Io(_))));
     let snapshot = Memory::new().snapshot();
-    assert!(matches!(snapshot.save(&directory.file(), b"", None, Control::NONE), Err(Error::Io(_))));
+    assert!(matches!(
+        image::save(&[&snapshot], &directory.file(), b"", None, Control::NONE),
+        Err(Error::Io(_))
+    ));
     let nowhere = directory.0.join("nowhere").join("memory.image");
-    assert!(matches!(snapshot.save(&nowhere, b"", None, Control::NONE), Err(Error::Io(_))));
+    assert!(matches!(image::save(&[&snapshot], &nowhere, b"", None, Control::NONE), Err(Error::Io(_))));
     assert_eq!(directory.names(), ["memory.image"], "nothing is left behind");
 }
 
@@ -512,8 +541,8 @@ fn saving_goes_on_while_the_memory_changes() {
                         // One file of its own, and one that both write.
                         let snapshot = memory.snapshot();
                         for path in [&own, &directory.file()] {
-                            snapshot.save(path, b"", None, Control::NONE).unwrap();
-                            let (opened, _) = Memory::open(path, Control::NONE).unwrap();
+                            image::save(&[&snapshot], path, b"", None, Control::NONE).unwrap();
+                            let (opened, _) = open(path, Control::NONE).unwrap();
                             let snapshot = opened.snapshot();
                             let mut targets = snapshot.entries(0).map(|(_, entry)| entry.target);
                             let version = targets.next().unwrap();
@@ -547,19 +576,19 @@ fn stopping_at_every_moment() {
     let directory = Directory::new();
     let (memory, mut model) = sample();
     let snapshot = memory.snapshot();
-    snapshot.save(&directory.file(), b"old", None, Control::NONE).unwrap();
+    image::save(&[&snapshot], &directory.file(), b"old", None, Control::NONE).unwrap();
     let mut moment = 0;
     let polls = AtomicUsize::new(0);
     loop {
         moment += 1;
         polls.store(0, Ordering::Relaxed);
         let stop = || polls.fetch_add(1, Ordering::Relaxed) + 1 >= moment;
-        match snapshot.save(&directory.file(), b"new", None, Control::new(&stop)) {
+        match image::save(&[&snapshot], &directory.file(), b"new", None, Control::new(&stop)) {
             Err(Error::Aborted) => assert_eq!(directory.names(), ["memory.image"]),
             Err(other) => panic!("{other:?}"),
             Ok(()) => break,
         }
-        assert_eq!(Memory::open(&directory.file(), Control::NONE).unwrap().1, b"old");
+        assert_eq!(open(&directory.file(), Control::NONE).unwrap().1, b"old");
     }
     assert!(moment > 20, "it polls");
     let mut moment = 0;
@@ -567,7 +596,7 @@ fn stopping_at_every_moment() {
         moment += 1;
         polls.store(0, Ordering::Relaxed);
         let stop = || polls.fetch_add(1, Ordering::Relaxed) + 1 >= moment;
-        match Memory::open(&directory.file(), Control::new(&stop)) {
+        match open(&directory.file(), Control::new(&stop)) {
             Err(Error::Aborted) => {}
             Err(other) => panic!("{other:?}"),
             Ok((opened, tag)) => {
@@ -591,7 +620,7 @@ fn what_a_crash_left_behind_is_removed() {
     // As if another process were at it.
     let busy = fs::File::create(directory.0.join("memory.image.busy.new")).unwrap();
     busy.lock().unwrap();
-    Memory::new().snapshot().save(&directory.file(), b"", None, Control::NONE).unwrap();
+    image::save(&[&Memory::new().snapshot()], &directory.file(), b"", None, Control::NONE).unwrap();
     let mut found = directory.names();
     found.sort();
     let mut expected: Vec<&str> =
@@ -609,12 +638,13 @@ fn a_file_is_as_private_as_the_one_it_is_like() {
     fs::write(&like, "").unwrap();
     for mode in [0o600, 0o640, 0o666] {
         fs::set_permissions(&like, fs::Permissions::from_mode(mode)).unwrap();
-        Memory::new().snapshot().save(&directory.file(), b"", Some(&like), Control::NONE).unwrap();
+        image::save(&[&Memory::new().snapshot()], &directory.file(), b"", Some(&like), Control::NONE)
+            .unwrap();
         let found = fs::metadata(directory.file()).unwrap().permissions().mode();
         assert_eq!(found & 0o777, mode);
     }
     fs::remove_file(&like).unwrap();
-    let saved = Memory::new().snapshot().save(&directory.file(), b"", Some(&like), Control::NONE);
+    let saved = image::save(&[&Memory::new().snapshot()], &directory.file(), b"", Some(&like), Control::NONE);
     assert!(matches!(saved, Err(Error::Io(_))));
     assert_eq!(directory.names(), ["memory.image"]);
 }
