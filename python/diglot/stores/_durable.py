@@ -122,30 +122,35 @@ class Durable:
         return self._verify(signal, None)
 
     def _verify(self, signal: Signal | None, flag: _engine.CancelFlag | None) -> int:
-        database = self._keeper.database
-        with self._keeper.standing_still(flag) as connection:
-            snapshot = self._keeper.index.entries.snapshot()
+        database, index = self._keeper.database, self._keeper.index
+        with self._keeper.standing_still(flag) as (connection, snapshots):
             database.check_integrity(connection)
             rows = database.rows(connection, 0, MOST_ID)
-            count = 0
-            while expected := list(islice(rows, _ROWS)):
+            counts = [0] * len(snapshots)
+            while chunk := list(islice(rows, _ROWS)):
                 check_signal(signal)
                 check_flag(flag)
-                for row, found in zip(
-                    expected, snapshot.rows(expected[0][0], len(expected)), strict=False
-                ):
-                    if row != found:
-                        raise database.damaged(
-                            f"the index does not have the entry {row[0]} as it is"
-                        )
+                try:
+                    sides = index.rows(chunk)
+                except (InvalidTypeError, InvalidValueError) as error:
+                    raise database.damaged(str(error)) from error
+                for place, expected in enumerate(sides):
+                    counts[place] += len(expected)
+                    found = snapshots[place].rows(expected[0][0], len(expected)) if expected else []
+                    for row, other in zip(expected, found, strict=False):
+                        if row != other:
+                            raise database.damaged(
+                                f"the index does not have the entry {row[0]} as it is"
+                            )
+                for row in chunk:
                     if row[-1] is not None and not _is_object(row[-1]):
                         raise database.damaged(
                             f"the metadata of the entry {row[0]} is no JSON object"
                         )
-                count += len(expected)
-            if count != len(snapshot):
-                raise database.damaged(f"it has {count} entries, but the index {len(snapshot)}")
-        return count
+            for count, snapshot in zip(counts, snapshots, strict=True):
+                if count != len(snapshot):
+                    raise database.damaged(f"it has {count} entries, but the index {len(snapshot)}")
+        return counts[0]
 
     def compact(self, *, signal: Signal | None = None) -> None:
         """Makes the files as small as they can be, and the next opening fast. It takes room for

@@ -58,6 +58,19 @@ class Index(ABC):
         """The entries of the database, under their ids."""
         return self.memories[0]
 
+    def snapshots(self) -> list[_engine.Snapshot]:
+        """The states of the memories, of one moment for whoever keeps others from changing them."""
+        return [memory.snapshot() for memory in self.memories]
+
+    @abstractmethod
+    def rows(self, rows: list[_Row]) -> tuple[list[_Row], ...]:
+        """What each memory has of some rows of the database.
+
+        Raises:
+            InvalidTypeError: A row has a value of a wrong type.
+            InvalidValueError: A row has a value that no entry can have.
+        """
+
     @abstractmethod
     def apply(
         self,
@@ -274,15 +287,18 @@ class Keeper:
             return self.database.last_snapshot_seq()
 
     @contextmanager
-    def standing_still(self, flag: _engine.CancelFlag | None) -> Iterator[sqlite3.Connection]:
-        """A connection that sees the database as the index is when the block begins. It belongs to
-        the block, which may take its time.
+    def standing_still(
+        self, flag: _engine.CancelFlag | None
+    ) -> Iterator[tuple[sqlite3.Connection, list[_engine.Snapshot]]]:
+        """The states of the memories, and a connection that sees the database as they are. It
+        belongs to the block, which may take its time.
         """
         self.check_usable()
         with self.database.another_reader() as connection, self.database.reading(connection):
             with self._lock:
                 self.catch_up(connection, flag)
-            yield connection
+                snapshots = self.index.snapshots()
+            yield connection, snapshots
 
     def close(self) -> None:
         """Closes the database, once nobody uses it any more."""

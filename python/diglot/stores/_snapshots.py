@@ -136,7 +136,7 @@ class Snapshots:
 
         def announce(state: State) -> None:
             nonlocal seq
-            snapshots.extend(memory.snapshot() for memory in self._keeper.index.memories)
+            snapshots.extend(self._keeper.index.snapshots())
             seq = state.seq
             database.announce_snapshot(id, seq)
 

@@ -51,6 +51,9 @@ def _prepared() -> _engine.Batch:
 class _Translations(Index):
     """The index of a database of translations."""
 
+    def rows(self, rows: list[_Row]) -> tuple[list[_Row], ...]:
+        return (rows,)
+
     def apply(
         self,
         gone: list[tuple[int, int]],

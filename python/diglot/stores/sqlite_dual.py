@@ -7,7 +7,7 @@ database is what lasts. `docs/stores.md` has what is promised of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from os import PathLike
@@ -17,7 +17,7 @@ from diglot import _engine
 from diglot._steps import EVER, Work, ids_of, on_thread
 from diglot.dual.memory import AsyncRecords, RecordsChange, RecordsCount, SyncRecords
 from diglot.dual.policy import RecallPolicy
-from diglot.dual.record import english_row, record_from_entry, record_from_row
+from diglot.dual.record import MemoryRecord, english_row, record_from_entry, record_from_row
 from diglot.store import Signal, check_signal
 from diglot.stores._database import Arguments, State
 from diglot.stores._durable import AsyncDurable, Durable, check_arguments, kept, opening
@@ -42,6 +42,9 @@ class _Records(Index):
         super().__init__(memory._texts, memory._english)
         self._memory = memory
 
+    def rows(self, rows: list[_Row]) -> tuple[list[_Row], ...]:
+        return rows, list(_english_rows((row[0], record_from_row(row)) for row in rows))
+
     def apply(
         self,
         gone: list[tuple[int, int]],
@@ -57,8 +60,7 @@ class _Records(Index):
             for number, record in records:
                 places[record.id] = number
                 counts.add(record)
-            sides = (english_row(record, n) for n, record in records if record.english is not None)
-            for batch, some in ((texts, iter(chunk)), (english, sides)):
+            for batch, some in ((texts, iter(chunk)), (english, _english_rows(records))):
                 while not batch.extend_rows(some, EVER):
                     batch.absorb(flag)
         for batch in (texts, english):
@@ -71,6 +73,11 @@ class _Records(Index):
             for number in range(first, last + 1)
         }
         self._memory._show(RecordsChange(going, 0, texts, english, None, places, counts))
+
+
+def _english_rows(records: Iterable[tuple[int, MemoryRecord]]) -> Iterator[_Row]:
+    """The rows of the English sides of numbered records."""
+    return (english_row(record, n) for n, record in records if record.english is not None)
 
 
 class SyncSqliteDualLanguageMemory(Durable, SyncRecords):
