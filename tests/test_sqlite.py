@@ -491,6 +491,21 @@ def test_damage_to_any_page_is_noticed_when_it_is_verified(tmp_path, path):
     assert codes <= {"store_damaged", "not_a_store"}
 
 
+def test_what_is_verified_is_of_one_moment(memory):
+    class Writing:
+        """Is asked before, and again for each thousand entries."""
+
+        def is_set(self):
+            memory.replace(memory.add(entry()), entry("new"))
+            return False
+
+    memory.add_many(entries(2500))
+    assert memory.verify(signal=Writing()) == 2501
+    with memory._keeper.standing_still(None) as (connection, (snapshot,)):
+        memory.add(entry())
+        assert connection.execute("SELECT count(*) FROM entries").fetchone() == (len(snapshot),)
+
+
 def test_damage_that_no_entry_shows_is_found(path):
     with SqliteTranslationMemory.open(path) as memory:
         memory.add_many(entries(3))
