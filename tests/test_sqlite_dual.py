@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import logging
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -45,6 +47,28 @@ from diglot.stores.sqlite_dual import SqliteDualLanguageMemory, SyncSqliteDualLa
 IN_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 NOTES = ["按下保存按钮", "save the file", "파일을 저장", "the file is saved", "ファイル"]
+
+
+def snapshot_of(path):
+    return path.with_name(path.name + "-snapshot")
+
+
+def write_snapshot(memory):
+    memory._snapshots.save(None)
+
+
+def notes(count, start=0):
+    """Notes with a companion, without one, and in English, in two namespaces."""
+    return [
+        MemoryRecord(
+            f"note {number}" if number % 3 == 2 else f"第{number}条 按下保存",
+            id=f"n-{number}",
+            text_en="press save" if number % 3 == 0 else None,
+            namespace="ab"[number % 2],
+            created_at="2026-01-31T12:00:00Z",
+        )
+        for number in range(start, start + count)
+    ]
 
 
 def timeless(record):
@@ -90,7 +114,9 @@ records = st.builds(
 
 
 class Memories(RuleBasedStateMachine):
-    """Two memories over one database do what one in memory does."""
+    """Two memories over one database do what one in memory does, also when one of them is closed
+    and opened again, and whatever becomes of the snapshot.
+    """
 
     @initialize()
     def begin(self):
@@ -161,12 +187,34 @@ class Memories(RuleBasedStateMachine):
                 add(record)
             assert caught.value.code == "duplicate_id"
 
-    @rule(number=st.integers(0, 1), compacted=st.booleans())
-    def open_again(self, number, compacted):
-        if compacted:
-            self.memories[number].compact()
+    @rule(number=st.integers(0, 1))
+    def snapshot(self, number):
+        write_snapshot(self.memories[number])
+
+    @rule(number=st.integers(0, 1))
+    def compact(self, number):
+        self.memories[number].compact()
+
+    @rule(number=st.integers(0, 1))
+    def open_again(self, number):
         self.memories[number].close()
         self.memories[number] = SyncSqliteDualLanguageMemory.open(self.path)
+
+    @rule(number=st.integers(0, 1))
+    def open_without_snapshot(self, number):
+        snapshot_of(self.path).unlink(missing_ok=True)
+        self.open_again(number)
+
+    @rule(number=st.integers(0, 1))
+    def keep_an_old_snapshot(self, number):
+        """A copy of the snapshot file comes back later, as from a backup."""
+        here = snapshot_of(self.path)
+        kept = here.with_suffix(".kept")
+        if kept.exists():
+            shutil.move(kept, here)
+            self.open_again(number)
+        elif here.exists():
+            shutil.copy(here, kept)
 
     @invariant()
     def both_are_as_expected(self):
@@ -179,6 +227,108 @@ TestMemories = Memories.TestCase
 TestMemories.settings = settings(
     max_examples=settings().max_examples // 2 + 1, stateful_step_count=15
 )
+
+
+# Snapshots
+
+
+def test_what_a_snapshot_holds_is_not_read_from_the_database(path, caplog):
+    expected = SyncDualLanguageMemory(notes(1500))
+    with SyncSqliteDualLanguageMemory.open(path) as memory:
+        memory.add_many(expected)
+    # It was time to write one. What the database says now is not asked for.
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE entries SET source = 'changed', notes = 'changed' WHERE id = 0")
+    with (
+        SyncSqliteDualLanguageMemory.open(path) as memory,
+        caplog.at_level(logging.INFO),
+    ):
+        same(memory, expected)
+        assert memory.get("n-0").text_en == "press save"
+        with pytest.raises(StoreDamagedError, match="does not have the entry 0 as it is"):
+            memory.verify()
+    assert not caplog.text
+
+
+def test_what_changed_since_a_snapshot_is_read_from_the_database(path, caplog):
+    expected = SyncDualLanguageMemory(notes(1500))
+    with SyncSqliteDualLanguageMemory.open(path) as memory:
+        memory.add_many(expected)
+        write_snapshot(memory)
+        for change in (memory, expected):
+            change.add_many(notes(5, start=1500))
+            for id in ("n-3", "n-4", "n-5", "n-1502"):
+                change.remove(id)
+            change.update("n-6", text_en="put to disk", namespace="c")
+            change.update("n-7", text_en="new", text="新", lang="zh")
+            change.update("n-8", lang="de")
+    size = snapshot_of(path).stat().st_size
+    with SyncSqliteDualLanguageMemory.open(path) as memory, caplog.at_level(logging.INFO):
+        same(memory, expected)
+        for id in ("n-3", "n-1502"):
+            with pytest.raises(UnknownRecordError):
+                memory.get(id)
+            memory.add(MemoryRecord("again", id=id))
+        with pytest.raises(InvalidValueError):
+            memory.add(MemoryRecord("again", id="n-1500"))
+        assert memory.recall("put to disk").hits[0].record.id == "n-6"
+        assert memory.verify() == 1503
+    assert not caplog.text
+    assert snapshot_of(path).stat().st_size == size
+
+
+def damaged(data, draw):
+    """Some bytes of a file changed, or its end cut off."""
+    at = draw.randrange(len(data))
+    if draw.random() < 0.3:
+        return data[:at]
+    return data[:at] + bytes([data[at] ^ 1 << draw.randrange(8)]) + data[at + 1 :]
+
+
+def test_a_damaged_snapshot_never_changes_an_answer(path, caplog):
+    draw = random.Random(3)
+    expected = SyncDualLanguageMemory(notes(200))
+    with SyncSqliteDualLanguageMemory.open(path) as memory:
+        memory.add_many(expected)
+        write_snapshot(memory)
+    good = snapshot_of(path).read_bytes()
+    for number in range(40):
+        snapshot_of(path).write_bytes(damaged(good, draw))
+        caplog.clear()
+        with SyncSqliteDualLanguageMemory.open(path, read_only=bool(number % 2)) as memory:
+            same(memory, expected)
+        [message] = caplog.messages
+        assert "its index made anew" in message
+
+
+def test_a_snapshot_of_one_side_alone_is_not_used(path, caplog):
+    with SyncSqliteDualLanguageMemory.open(path) as memory:
+        memory.add_many(notes(50))
+        memory._keeper.index.memories = memory._keeper.index.memories[:1]
+        write_snapshot(memory)
+    with SyncSqliteDualLanguageMemory.open(path) as memory:
+        same(memory, SyncDualLanguageMemory(notes(50)))
+    assert "its index made anew" in caplog.text
+
+
+def test_a_snapshot_of_another_database_is_not_used(tmp_path, caplog):
+    with SyncSqliteDualLanguageMemory.open(tmp_path / "a.db") as memory:
+        memory.add_many(notes(1000))
+    with SyncSqliteDualLanguageMemory.open(tmp_path / "b.db") as memory:
+        memory.add_many(notes(1000, start=500))
+    shutil.copy(snapshot_of(tmp_path / "a.db"), snapshot_of(tmp_path / "b.db"))
+    with SyncSqliteDualLanguageMemory.open(tmp_path / "b.db") as memory:
+        same(memory, SyncDualLanguageMemory(notes(1000, start=500)))
+        assert memory.verify() == 1000
+    assert "of another database" in caplog.text
+
+
+def test_a_side_that_differs_is_found_by_verifying(path, memory):
+    memory.add_many(notes(10))
+    assert memory.verify() == 10
+    memory._english.remove(0)
+    with pytest.raises(StoreDamagedError, match="the index does not have the entry 0 as it is"):
+        memory.verify()
 
 
 def test_an_id_that_another_process_took_while_a_batch_was_read(path, memory):
@@ -333,6 +483,10 @@ while True:
     say(f"update {id}")
     memory.update(id, text_en="new", text="new")
     say("done")
+    if draw.random() < 0.3:
+        say("save")
+        memory._snapshots.save(None)
+        say("done")
     number += 1
 """
 
@@ -350,6 +504,8 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(path):
             if kind == "done":
                 expected.update(change)
                 change = None
+            elif kind == "save":
+                change = {}
             elif kind == "add":
                 change = {f"{run}-{arguments[1]}-{n}": False for n in range(int(arguments[0]))}
             else:
@@ -367,6 +523,9 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged(path):
             for record in memory:
                 assert record.text != "new" or record.text_en == "new"
             assert memory.verify() == len(expected)
+            # Of nothing else are there files.
+            write_snapshot(memory)
+        assert set(os.listdir(path.parent)) == {path.name, snapshot_of(path).name}
 
 
 def test_memories_keep_jsonl(path, tmp_path, memory):
