@@ -90,6 +90,10 @@ def number(
     return convert
 
 
+port = number(int, lambda value: 0 <= value <= 65_535, "a port, from 0 to 65,535")
+"""The type of an argument that is a port."""
+
+
 def columns(given: Iterable[str] | None) -> dict[str, str] | None:
     """What `--column FIELD=COLUMN` was given, several times."""
     if given is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from diglot import TranslationMemoryStore
 from diglot._addresses import is_loopback
-from diglot.cli.arguments import add_command
+from diglot.cli.arguments import add_command, port
 from diglot.cli.memory import read_async
 from diglot.errors import DiglotError
 from diglot.stores._files import is_store
@@ -74,7 +74,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)"
     )
     parser.add_argument(
-        "--port", type=int, default=8765, help="the port; 0 is a free one (default: %(default)s)"
+        "--port", type=port, default=8765, help="the port; 0 is a free one (default: %(default)s)"
     )
     parser.add_argument(
         "--allow-host",

@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 from diglot._extras import extra
-from diglot.cli.arguments import add_command
+from diglot.cli.arguments import add_command, port
 from diglot.server.settings import Limits
 
 _EPILOG = """\
@@ -19,8 +19,8 @@ are read into memory, and :memory: is an empty memory: what is changed in these 
 when the server stops.
 
 Without --keys, anyone who can reach the server may do everything, so it listens on this
-machine only. `diglot key FILE NAME` makes keys. If the address is in use, the exit status
-is 3.
+machine only. `diglot key FILE NAME` makes keys. SIGHUP reads the file of keys once more.
+If the address is in use, the exit status is 3.
 
 examples:
   diglot serve memory.db
@@ -44,7 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--dual", metavar="RECORDS", help="a dual-language memory: a database, or JSON Lines"
     )
     parser.add_argument("--host", default="127.0.0.1", help="address (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=8080, help="port (default: %(default)s)")
+    parser.add_argument("--port", type=port, default=8080, help="port (default: %(default)s)")
     parser.add_argument("--keys", metavar="FILE", help="the file of API keys")
     parser.add_argument(
         "--allow-anonymous",

@@ -84,8 +84,9 @@ async def serve_http(
             "memory; name the host that clients call it by to allow that",
             field="host",
         )
+    shown = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
-        http_app(server, hosts=hosts),
+        http_app(server, hosts=[*hosts, shown] if is_loopback(host) else hosts),
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=_GRACE,
@@ -93,6 +94,5 @@ async def serve_http(
     # It listens before it is announced: whoever connects at once waits instead of being refused.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
-        shown = f"[{host}]" if ":" in host else host
         on_ready(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
         await uvicorn.Server(config).serve(sockets=[listening])

@@ -228,6 +228,14 @@ class Keys:
         except UnicodeDecodeError:
             raise FormatError(f"{path}: not UTF-8", path=str(path)) from None
 
+    def read_again(self) -> Keys:
+        """The keys of the file as it is now.
+
+        Raises:
+            As `read`.
+        """
+        return type(self).read(self._path)
+
     def __len__(self) -> int:
         return len(self._keys)
 

@@ -1,10 +1,16 @@
-"""HTTP as uvicorn reads it, with limits on the size of a request's head and on its time."""
+"""HTTP as uvicorn reads it, with limits on the size of a request's head, on the time that clients
+take, and on how many there are.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from diglot.server.errors import ApiError
+from diglot.server.settings import Limits
 
 __all__ = ["limited_protocol"]
 
@@ -13,17 +19,29 @@ __all__ = ["limited_protocol"]
 _HEAD = 1 << 19
 
 
-def limited_protocol(seconds: float) -> type[HttpToolsProtocol]:
-    """The protocol that hangs up if a request's head is too large, or takes longer than this."""
+def limited_protocol(limits: Limits) -> type[HttpToolsProtocol]:
+    """The protocol that hangs up if a request's head is too large, or if a client takes too long
+    to send one, or the rest of a request that is answered already.
+
+    A connection more than there may be is told so in the state of its request, `surplus`, and
+    closed after the answer. When the server stops, requests whose heads have begun to come are
+    answered before their connections are closed.
+    """
 
     class Protocol(HttpToolsProtocol):
         _size = 0
         _in_head = True
+        # Whether a part of a head was received.
+        _begun = False
+        # Whether the connection ends with the next answer.
+        _last = False
         _timer: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self._timer = self.loop.call_later(seconds, transport.close)
+            self._last = len(self.connections) > limits.max_connections
+            self.app_state = {"surplus": self._last}
+            self._hang_up_later()
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop()
@@ -33,24 +51,59 @@ def limited_protocol(seconds: float) -> type[HttpToolsProtocol]:
             if self._in_head:
                 self._size += len(data)
                 if self._timer is None:
-                    self._timer = self.loop.call_later(seconds, self.transport.close)
+                    self._hang_up_later()
             super().data_received(data)
             if self._in_head and self._size > _HEAD and not self.transport.is_closing():
-                self.send_400_response("The head of the request is too large.")
+                most = f"the head of the request is larger than the {_HEAD:,} bytes it may have"
+                self._refuse(ApiError(431, "head_too_large", most))
+
+        def send_400_response(self, msg: str) -> None:
+            self._refuse(ApiError(400, "invalid_request", "what was sent is no HTTP request"))
+
+        def on_message_begin(self) -> None:
+            self._begun = True
+            super().on_message_begin()
 
         def on_headers_complete(self) -> None:
-            self._in_head = False
+            self._in_head = self._begun = False
             self._size = 0
             self._stop()
             super().on_headers_complete()
+            if self._last:
+                self.cycle.keep_alive = False
 
         def on_message_complete(self) -> None:
             self._in_head = True
             super().on_message_complete()
 
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if not self._in_head and self.cycle.response_complete:
+                self._hang_up_later()
+
+        def shutdown(self) -> None:
+            self._last = True
+            if not self._begun:
+                super().shutdown()
+
+        def _hang_up_later(self) -> None:
+            self._stop()
+            self._timer = self.loop.call_later(limits.max_time, self.transport.close)
+
         def _stop(self) -> None:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
+
+        def _refuse(self, error: ApiError) -> None:
+            body = error.body()
+            head = [
+                f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",
+                "content-type: application/json",
+                f"content-length: {len(body)}",
+                "connection: close",
+            ]
+            self.transport.write("\r\n".join([*head, "", ""]).encode() + body)
+            self.transport.close()
 
     return Protocol

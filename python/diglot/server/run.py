@@ -8,8 +8,9 @@ import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -32,9 +33,6 @@ from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
 __all__ = ["check_address", "configuration", "run", "serve"]
 
 _log = logging.getLogger("diglot.server")
-
-# Seconds for which an idle connection is kept.
-_KEEP_ALIVE = 75
 
 # Connections that wait to be taken.
 _BACKLOG = 2048
@@ -149,19 +147,37 @@ async def serve(
         OSError: The store cannot be opened, or the address not be listened on.
     """
     check_address(host, keys, anonymous=anonymous)
-    hosts = LOOPBACK_HOSTS if keys is None and is_loopback(host) else None
-    async with open_memories(path, dual, limits) as (store, records):
-        # Who has a store that lasts would take it that records last, too.
-        takes_records = dual is not None or isinstance(store, InMemoryTranslationMemoryStore)
-        service = Service(store, records, keys, limits, hosts, takes_records=takes_records)
-        # uvicorn would end the process if an address cannot be listened on.
-        sockets = await _listen(host, port)
-        server = _Server(configuration(App(service), limits), service)
-        place = sockets[0].getsockname()
-        shown = f"[{place[0]}]" if ":" in place[0] else place[0]
-        _log.info("running on http://%s:%d", shown, place[1])
-        await server.serve(sockets)
-        _log.info("stopped")
+    hosts = LOOPBACK_HOSTS | {host.lower()} if keys is None and is_loopback(host) else None
+    # uvicorn would end the process if an address cannot be listened on.
+    sockets = await _listen(host, port)
+    service = Service(keys, limits, hosts)
+    server = _Server(configuration(App(service), limits), service)
+    place = sockets[0].getsockname()
+    shown = f"[{place[0]}]" if ":" in place[0] else place[0]
+    url = f"http://{shown}:{place[1]}"
+    _log.info("listening on %s, reading %s", url, path)
+    async with AsyncExitStack() as opened:
+
+        async def load() -> None:
+            try:
+                opening = open_memories(path, dual, limits)
+                store, records = await opened.enter_async_context(opening)
+            except BaseException:
+                server.stop()
+                raise
+            # Who has a store that lasts would take it that records last, too.
+            takes_records = dual is not None or isinstance(store, InMemoryTranslationMemoryStore)
+            service.begin(store, records, takes_records=takes_records)
+            _log.info("running on %s", url)
+
+        loading = asyncio.create_task(load())
+        try:
+            await server.serve(sockets)
+        finally:
+            loading.cancel()
+            with suppress(asyncio.CancelledError):
+                await loading
+    _log.info("stopped")
 
 
 async def _listen(host: str, port: int) -> list[socket.socket]:
@@ -187,7 +203,7 @@ def configuration(application: ASGIApp, limits: Limits) -> uvicorn.Config:
     """How uvicorn runs an application."""
     return uvicorn.Config(
         application,
-        http=limited_protocol(limits.max_time),
+        http=limited_protocol(limits),
         ws="none",
         lifespan="off",
         interface="asgi3",
@@ -195,10 +211,9 @@ def configuration(application: ASGIApp, limits: Limits) -> uvicorn.Config:
         log_config=None,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_keep_alive=limits.keep_alive,
         backlog=_BACKLOG,
         timeout_graceful_shutdown=limits.shutdown_time,
-        limit_concurrency=limits.max_connections,
     )
 
 
@@ -207,10 +222,18 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._service = service
 
+    def stop(self) -> None:
+        """Begins to stop."""
+        self._service.stopping = self.should_exit = True
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._service.stopping = True
+        super().handle_exit(sig, frame)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """As in uvicorn, which raises the signals once more when it is done: that would end the
-        process before the memories are closed.
+        process before the memories are closed. SIGHUP reads the keys once more.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -219,12 +242,21 @@ class _Server(uvicorn.Server):
             number: signal.signal(number, self.handle_exit)
             for number in (signal.SIGINT, signal.SIGTERM)
         }
+        loop = asyncio.get_running_loop()
+        # Windows has no such signal.
+        hang_up = getattr(signal, "SIGHUP", None)
+        if hang_up is not None and self._service.keys is not None:
+            loop.add_signal_handler(hang_up, self._read_keys, self._service.keys)
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._service.state = "stopping"
-        await super().shutdown(sockets)
+    def _read_keys(self, keys: Keys) -> None:
+        try:
+            self._service.keys = keys.read_again()
+        except (OSError, FormatError) as error:
+            _log.error("the keys stay as they were: %s", error)
+        else:
+            _log.info("the keys were read again: %d", len(self._service.keys))

@@ -32,46 +32,72 @@ LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Service:
-    """The state of a server.
+    """The state of a server. It has no memories until they are read (`begin`), which may take long.
 
     Args:
-        store: The translation memory.
-        records: The dual-language memory.
-        keys: Who may do what; None for anyone everything.
+        keys: Who may do what; None for anyone everything. They may be replaced at any time, but
+            not taken away.
         limits: What one request may ask for.
         hosts: The names by which requests without keys may call the server; None for any.
+
+    Attributes:
+        store: The translation memory.
+        records: The dual-language memory.
         takes_records: Whether records may be added.
+        stopping: Whether the server was told to stop.
     """
 
+    store: Store
+    records: Records
+    takes_records: bool
+    metrics: Metrics
+
     def __init__(
-        self,
-        store: Store,
-        records: Records,
-        keys: Keys | None,
-        limits: Limits,
-        hosts: frozenset[str] | None = None,
-        *,
-        takes_records: bool = True,
+        self, keys: Keys | None, limits: Limits, hosts: frozenset[str] | None = None
     ) -> None:
-        self.store = store
-        self.records = records
         self.keys = keys
         self.limits = limits
         self.hosts = hosts
-        self.takes_records = takes_records
         self.requests = Requests()
-        self.metrics = Metrics(self.requests, store.stats, records)
         self.exports: dict[asyncio.Future[ExportReport], str | None] = {}
-        self.state: Literal["ready", "stopping"] = "ready"
+        self.stopping = False
+        self._loaded = False
+
+    def begin(self, store: Store, records: Records, *, takes_records: bool) -> None:
+        """Admits requests for memories from now on."""
+        self.store, self.records, self.takes_records = store, records, takes_records
+        self.metrics = Metrics(self.requests, store.stats, records)
+        self._loaded = True
+
+    @property
+    def state(self) -> Literal["loading", "ready", "stopping"]:
+        """Whether requests may be sent."""
+        if self.stopping:
+            return "stopping"
+        return "ready" if self._loaded else "loading"
+
+    def unavailable(self) -> ApiError:
+        """The answer to who asks while the state is not `ready`."""
+        state = self.state
+        message = "the server stops" if state == "stopping" else "the memory is still being read"
+        return ApiError(503, state, message, headers={"retry-after": "1"})
 
     def admit(self, scope: Scope, right: Right | None) -> Access:
         """Who makes a request.
 
         Raises:
-            ApiError: There is no such key, it has not the right, or made too many requests.
+            ApiError: There is no such key, it has not the right, or made too many requests; or
+                the server cannot take the request now.
         """
         headers: dict[bytes, bytes] = dict(scope["headers"])
         self._check_origin(scope["method"], headers)
+        if right is not None:
+            if not self._loaded:
+                raise self.unavailable()
+            if scope["state"].get("surplus"):
+                message = f"there are {self.limits.max_connections} connections already; try again"
+                again = {"retry-after": "1"}
+                raise ApiError(503, "too_many_connections", message, headers=again)
         if right is None or self.keys is None:
             return ANONYMOUS
         key = _key(headers)

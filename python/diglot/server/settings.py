@@ -13,8 +13,13 @@ from diglot.errors import InvalidTypeError, InvalidValueError
 __all__ = ["Limits"]
 
 
-def _limit(default: float, least: float, text: str) -> Any:
-    return field(default=default, metadata={"least": least, "text": text})
+# The most that limits may be: for numbers, far more than a machine holds; for seconds, a day.
+_MOST = 1 << 50
+_DAY = 86_400
+
+
+def _limit(default: float, least: float, text: str, most: float = _MOST) -> Any:
+    return field(default=default, metadata={"least": least, "most": most, "text": text})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +29,7 @@ class Limits:
 
     Raises:
         InvalidTypeError: A value is no number, or a fraction where a whole number is needed.
-        InvalidValueError: A value is too small.
+        InvalidValueError: A value is too small or too large.
     """
 
     max_body: int = _limit(4 << 20, 1, "bytes of a request's body, imports aside")
@@ -35,10 +40,15 @@ class Limits:
     max_hits: int = _limit(100, 1, "hits of one query")
     max_connections: int = _limit(1_024, 1, "open connections")
     max_time: float = _limit(
-        30.0, 0.001, "seconds that a request may take, or a client let the server wait"
+        30.0, 0.001, "seconds that a request may take, or a client let the server wait", _DAY
     )
-    max_import_time: float = _limit(3_600.0, 0.001, "seconds that an import or export may take")
-    shutdown_time: int = _limit(10, 0, "seconds that requests have to end when the server stops")
+    max_import_time: float = _limit(
+        3_600.0, 0.001, "seconds that an import or export may take", _DAY
+    )
+    keep_alive: int = _limit(75, 1, "seconds that a connection is kept between requests", _DAY)
+    shutdown_time: int = _limit(
+        10, 0, "seconds that requests have to end when the server stops", _DAY
+    )
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -49,10 +59,10 @@ class Limits:
                 raise InvalidTypeError(
                     f"{one.name} must be {kind}, not {type(value).__name__}", field=one.name
                 )
-            if not value >= one.metadata["least"]:
+            least, most = one.metadata["least"], one.metadata["most"]
+            if not least <= value <= most:
                 raise InvalidValueError(
-                    f"{one.name} is {value}; it must be at least {one.metadata['least']}",
-                    field=one.name,
+                    f"{one.name} is {value}; it must be from {least} to {most:,}", field=one.name
                 )
 
     @classmethod
@@ -65,7 +75,7 @@ class Limits:
 
         Raises:
             InvalidTypeError: A value is not a number of the right kind.
-            InvalidValueError: A value is too small.
+            InvalidValueError: A value is too small or too large.
         """
         values: dict[str, Any] = {}
         for one in fields(cls):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from diglot.server import schemas
-from diglot.server.errors import ApiError
 from diglot.server.operation import Answer, Call, Operation
 
 __all__ = ["OPERATIONS"]
@@ -18,7 +17,7 @@ async def health(call: Call) -> dict[str, str]:
 async def ready(call: Call) -> dict[str, str]:
     state = call.service.state
     if state != "ready":
-        raise ApiError(503, "not_ready", f"the server is {state}")
+        raise call.service.unavailable()
     return {"status": state}
 
 
@@ -41,7 +40,7 @@ OPERATIONS = [
         path="/ready",
         name="ready",
         handler=ready,
-        summary="Whether requests may be sent; no longer when the server stops",
+        summary="Whether requests may be sent; not while the memory is read or the server stops",
         right=None,
         response=schemas.Health,
     ),
