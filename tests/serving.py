@@ -14,9 +14,7 @@ from pathlib import Path
 
 import httpx
 
-_RUNNING = re.compile(r"running on http://[^ ]*:(\d+)")
-
-# Seconds for a process to start or end; a test that needs them all fails.
+# Seconds for a process to start, say something or end; a test that needs them all fails.
 _PATIENCE = 300
 
 
@@ -28,27 +26,43 @@ class Server:
         log: What it wrote to standard error so far, in lines.
     """
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str], *, ready: bool) -> None:
         self.process = process
         self.log: list[str] = []
-        self.port = 0
-        started = threading.Event()
-
-        def read() -> None:
-            assert process.stderr is not None
-            for line in process.stderr:
-                self.log.append(line)
-                if found := _RUNNING.search(line):
-                    self.port = int(found[1])
-                    started.set()
-            started.set()
-
-        self._reader = threading.Thread(target=read, daemon=True)
+        self._said = threading.Condition()
+        self._searched = 0
+        self._ended = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        started.wait(_PATIENCE)
-        if not self.port:
+        try:
+            begun = "running" if ready else "listening"
+            self.port = int(self.says(rf"{begun} on http://[^ ]*:(\d+)")[1])
+        except BaseException:
             process.kill()
-            raise RuntimeError("the server did not start:\n" + "".join(self.log))
+            raise
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            with self._said:
+                self.log.append(line)
+                self._said.notify_all()
+        with self._said:
+            self._ended = True
+            self._said.notify_all()
+
+    def says(self, pattern: str) -> re.Match[str]:
+        """Waits for a line of its log that has the pattern in it. The lines up to there are not
+        searched again.
+        """
+        with self._said:
+            while True:
+                for line in self.log[self._searched :]:
+                    self._searched += 1
+                    if match := re.search(pattern, line):
+                        return match
+                if self._ended or not self._said.wait(_PATIENCE):
+                    raise RuntimeError(f"it did not say {pattern!r}:\n" + "".join(self.log))
 
     @property
     def url(self) -> str:
@@ -68,9 +82,14 @@ class Server:
 
 @contextmanager
 def serving(
-    store: str | Path = ":memory:", *options: str, environment: Mapping[str, str] | None = None
+    store: str | Path = ":memory:",
+    *options: str,
+    environment: Mapping[str, str] | None = None,
+    ready: bool = True,
 ) -> Iterator[Server]:
-    """A server of a store, which is told to stop in the end if it still runs."""
+    """A server of a store, which is told to stop in the end if it still runs. Without `ready`, the
+    store may still be read when the block begins.
+    """
     command = [sys.executable, "-m", "diglot", "serve", str(store), "--port", "0", *options]
     with subprocess.Popen(
         command,
@@ -79,7 +98,7 @@ def serving(
         text=True,
         env={**os.environ, **(environment or {})},
     ) as process:
-        server = Server(process)
+        server = Server(process, ready=ready)
         try:
             yield server
         finally:

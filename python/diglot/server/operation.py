@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -183,20 +184,13 @@ class Path:
                 result = await operation.handler(call)
             except DiglotError as error:
                 raise from_diglot(error) from None
-            if isinstance(result, Answer):
-                await answer(send, operation.status, result.media_type, result.content)
-                return operation.status
-            if not isinstance(result, Stream):
-                content = b"" if operation.response is None else _encoder.encode(result)
-                await answer(send, operation.status, "application/json", content)
-                return operation.status
-        try:
-            with Guard(limits.max_import_time) as guard:
-                guard.watch(receive)
-                await _stream(send, operation, result, guard, limits)
-        except ApiError as error:
-            # The answer has begun, so all that can be done is not to end it.
-            return error.status
+        if isinstance(result, Answer):
+            await answer(send, operation.status, result.media_type, result.content)
+        elif isinstance(result, Stream):
+            return await _stream(send, operation, result, receive, limits)
+        else:
+            content = b"" if operation.response is None else _encoder.encode(result)
+            await answer(send, operation.status, "application/json", content)
         return operation.status
 
 
@@ -306,15 +300,25 @@ async def answer(
 
 
 async def _stream(
-    send: Send, operation: Operation, stream: Stream, guard: Guard, limits: Limits
-) -> None:
-    """Sends pieces as they come. A client may not let the server wait for any of them."""
+    send: Send, operation: Operation, stream: Stream, receive: Receive, limits: Limits
+) -> int:
+    """Sends pieces as they come. Returns the status, which is an error's if the answer, as it has
+    begun already, breaks off.
+    """
     fields = [(b"content-type", stream.media_type.encode())]
     fields += [(name.encode(), value.encode("latin-1")) for name, value in stream.headers]
-    async with aclosing(stream.chunks) as chunks:
-        await send({"type": "http.response.start", "status": operation.status, "headers": fields})
-        async for chunk in chunks:
-            guard.restart(limits.max_time)
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
-            guard.restart(limits.max_import_time)
+    try:
+        with Guard(limits.max_import_time) as guard:
+            guard.watch(receive)
+            async with aclosing(stream.chunks) as chunks:
+                status = operation.status
+                await send({"type": "http.response.start", "status": status, "headers": fields})
+                async for chunk in chunks:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    except ApiError as error:
+        return error.status
+    except asyncio.CancelledError:
+        # The server stops.
+        return 503
     await send({"type": "http.response.body", "body": b""})
+    return status

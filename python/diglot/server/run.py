@@ -230,6 +230,17 @@ class _Server(uvicorn.Server):
         self._service.stopping = True
         super().handle_exit(sig, frame)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        # Whoever does not read would keep what is cancelled from ending.
+        for connection in list(self.server_state.connections):
+            if connection.transport.get_write_buffer_size():
+                connection.transport.abort()
+        if tasks := set(self.server_state.tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """As in uvicorn, which raises the signals once more when it is done: that would end the

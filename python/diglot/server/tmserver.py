@@ -67,7 +67,7 @@ class TmServer:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> int:
         with Guard(self._service.limits.max_time) as guard:
             media_type, content = await self._carry_out(scope, receive, guard)
-            await answer(send, 200, media_type, content, (("cache-control", "no-store"),))
+        await answer(send, 200, media_type, content, (("cache-control", "no-store"),))
         return 200
 
     async def _carry_out(self, scope: Scope, receive: Receive, guard: Guard) -> tuple[str, bytes]:
