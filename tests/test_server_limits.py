@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import pytest
 
 from diglot.errors import InvalidTypeError, InvalidValueError
 from diglot.server.settings import Limits
-from serving import Server, serving
+from serving import Server, connected, received, request, serving
 
 LIMITS = {
     "DIGLOT_MAX_BODY": "2000",
@@ -42,21 +42,6 @@ def client(server: Server) -> Iterator[httpx.Client]:
         yield client
 
 
-@contextmanager
-def connected(server: Server) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
-        yield connection
-
-
-def received(connection: socket.socket) -> bytes:
-    """All that comes until the other side hangs up, which it may before all was read."""
-    parts = []
-    with suppress(ConnectionError):
-        while part := connection.recv(65536):
-            parts.append(part)
-    return b"".join(parts)
-
-
 def answered(server: Server, data: bytes) -> bytes:
     """The answer to what is sent. Cut off before there is one, because this process was too slow or
     the server hung up while it still sent, it tries again.
@@ -68,11 +53,6 @@ def answered(server: Server, data: bytes) -> bytes:
                 connection.sendall(data)
             answer = received(connection)
     return answer
-
-
-def request(method: str, path: str, body: bytes = b"", *headers: str) -> bytes:
-    lines = [f"{method} {path} HTTP/1.1", "host: localhost", *headers]
-    return "\r\n".join([*lines, f"content-length: {len(body)}", "", ""]).encode() + body
 
 
 def refused(answer: httpx.Response, status: int, code: str) -> str | None:
@@ -166,12 +146,22 @@ def test_who_is_too_slow_is_cut_off() -> None:
 
 
 def test_a_head_is_bounded(server: Server) -> None:
-    for head in (b"GET /" + b"a" * 600_000, b"GET / HTTP/1.1\r\nx: " + b"a" * 600_000):
-        assert answered(server, head).startswith(b"HTTP/1.1 400 ")
-    for nonsense in (b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00" + b"a" * 90):
-        assert answered(server, nonsense).startswith(b"HTTP/1.1 400 ")
-    head = request("POST", "/api/v1/search", b"{}").replace(b": 2", b": -2")
-    assert answered(server, head).startswith(b"HTTP/1.1 400 ")
+    def refused(content: bytes, status: int, code: str) -> None:
+        head, _, body = answered(server, content).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 %d " % status)
+        assert b"content-type: application/json" in head
+        assert json.loads(body)["error"]["code"] == code
+
+    # What is sent and not read when the server hangs up could take its answer away.
+    for head in (b"GET /", b"GET / HTTP/1.1\r\nx: "):
+        refused(head.ljust((1 << 19) + 1, b"a"), 431, "head_too_large")
+    for nonsense in (
+        b"\x00\x01\x02\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"\x16\x03\x01\x02\x00" + b"a" * 90,
+        request("POST", "/api/v1/search").replace(b": 0", b": -2"),
+    ):
+        refused(nonsense, 400, "invalid_request")
 
 
 # So much work that it is surely not done when its client hangs up or its time is over: minutes of
@@ -193,9 +183,10 @@ def test_a_search_ends_when_its_client_hangs_up_or_its_time_is_over(tmp_path: Pa
         "".join(f'{{"source": "{number} word word", "target": "t"}}\n' for number in range(20_000))
     )
     limits = ("--max-body", "20000000", "--max-batch", "1000000")
+    search = request("POST", "/api/v1/search/batch", json.dumps(LONG).encode())
     with serving(memory, *limits) as server, server.client() as client:
         with connected(server) as connection:
-            connection.sendall(request("POST", "/api/v1/search/batch", json.dumps(LONG).encode()))
+            connection.sendall(search)
             # The server answers others while it searches.
             while not counted(client, "health"):
                 assert client.get("/health").status_code == 200
@@ -203,6 +194,13 @@ def test_a_search_ends_when_its_client_hangs_up_or_its_time_is_over(tmp_path: Pa
         while not (statuses := counted(client, "search_batch")):
             pass
         assert statuses == {499: 1}
+        with connected(server) as connection:
+            # Another request that waits for its turn.
+            connection.sendall(search + request("GET", "/health"))
+            assert client.get("/health").status_code == 200
+        while (statuses := counted(client, "search_batch")) == {499: 1}:
+            pass
+        assert statuses == {499: 2}
     with serving(memory, *limits, "--max-time", "3") as server, server.client() as client:
         answer = client.post("/api/v1/search/batch", json=LONG)
         refused(answer, 503, "timeout")
