@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -73,7 +74,7 @@ def process(*arguments):
     )
     try:
         line = server.stderr.readline()
-        assert line.startswith("diglot: serving http://127.0.0.1:"), line + server.stderr.read()
+        assert line.startswith("diglot: serving http://127.0.0."), line + server.stderr.read()
         yield line.split()[-1]
     finally:
         server.terminate()
@@ -433,6 +434,17 @@ def test_hosts_that_are_named_are_let_in():
         assert post(url, Host="tm.example.org:8443", Origin="https://tm.example.org:8443") == 200
         assert post(url, Host="localhost") == 200
         assert post(url, Host="other.example.org") == 421
+
+
+def test_answers_to_the_address_that_it_listens_on():
+    try:
+        socket.create_server(("127.0.0.5", 0)).close()
+    except OSError as error:
+        pytest.skip(f"this system has no other address of its own: {error}")
+    with process(MEMORY, "--host", "127.0.0.5") as url:
+        assert post(url, Host="127.0.0.5") == 200
+        assert post(url, Host="localhost") == 200
+        assert post(url, Host="127.0.0.6") == 421
 
 
 @pytest.mark.parametrize(
