@@ -8,6 +8,9 @@ import signal
 import socket
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +25,18 @@ class Writer(threading.Thread):
         known: The targets of the entries that it knows to be there, by id.
         gone: The ids of those that it knows to be removed.
         open: What was asked last and not answered: it may have been done or not.
+        busy: Set once it was answered often enough, or has ended.
+        error: What was wrong with an answer.
     """
 
-    def __init__(self, server: Server, number: int) -> None:
+    def __init__(self, server: Server, number: int, turns: int) -> None:
         super().__init__()
-        self.server, self.number = server, number
+        self.server, self.number, self.turns = server, number, turns
         self.known: dict[int, str] = {}
         self.gone: set[int] = set()
         self.open: tuple[str, int | None, str] | None = None
-        self.done = 0
+        self.busy = threading.Event()
+        self.error: AssertionError | None = None
 
     def run(self) -> None:
         try:
@@ -43,11 +49,13 @@ class Writer(threading.Thread):
         except (OSError, ValueError):
             # The server is no more.
             pass
+        except AssertionError as error:
+            self.error = error
+        finally:
+            self.busy.set()
 
     def _work(self, connection: socket.socket, answers: Any) -> None:
-        turn = 0
-        while True:
-            turn += 1
+        for turn in count(1):
             target = f"writer {self.number} turn {turn}"
             ids = list(self.known)
             method, id, path = "POST", None, "/api/v1/entries"
@@ -72,7 +80,8 @@ class Writer(threading.Thread):
                 del self.known[id]  # type: ignore[arg-type]
                 self.gone.add(id)  # type: ignore[arg-type]
             self.open = None
-            self.done += 1
+            if turn == self.turns:
+                self.busy.set()
 
 
 def _answer(answers: Any) -> tuple[int, Any]:
@@ -88,6 +97,23 @@ def _answer(answers: Any) -> tuple[int, Any]:
     if len(body) < length:
         raise ValueError("the answer ends early")
     return status, json.loads(body) if length else None
+
+
+@contextmanager
+def writing(server: Server, numbers: range, turns: int) -> Iterator[list[Writer]]:
+    """Writers under way, each of which has made so many turns when the block begins. They have to
+    end when it does.
+    """
+    writers = [Writer(server, number, turns) for number in numbers]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.busy.wait()
+    yield writers
+    for writer in writers:
+        writer.join()
+        if writer.error is not None:
+            raise writer.error
 
 
 def check(held: dict[int, str], writers: list[Writer]) -> None:
@@ -119,17 +145,11 @@ def test_a_killed_server_has_all_that_it_acknowledged(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     everyone: list[Writer] = []
     for number in range(3):
-        with serving(path) as server:
-            writers = [Writer(server, 10 * number + place) for place in range(8)]
-            for writer in writers:
-                writer.start()
-            # Under load, and at another moment each time.
-            while min(writer.done for writer in writers) < 20 + 7 * number:
-                os.sched_yield()
+        # Under load, and at another moment each time.
+        numbers, turns = range(10 * number, 10 * number + 8), 20 + 7 * number
+        with serving(path) as server, writing(server, numbers, turns) as writers:
             os.kill(server.process.pid, signal.SIGKILL)
-            server.process.wait(60)
-            for writer in writers:
-                writer.join(60)
+            server.process.wait()
         everyone += writers
         assert sum(len(writer.known) for writer in writers) > 50
         check(contents(path), everyone)
@@ -146,15 +166,12 @@ def test_a_killed_server_has_all_that_it_acknowledged(tmp_path: Path) -> None:
 
 def test_a_server_that_is_told_to_stop_under_load_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    with serving(path) as server:
-        writers = [Writer(server, number) for number in range(8)]
-        for writer in writers:
-            writer.start()
-        while min(writer.done for writer in writers) < 20:
-            os.sched_yield()
+    # However slow the disk is, what was begun has the time to end.
+    with (
+        serving(path, "--shutdown-time", "3600") as server,
+        writing(server, range(8), 20) as writers,
+    ):
         assert server.stop() == 0
-        for writer in writers:
-            writer.join(60)
     check(contents(path), writers)
 
 
@@ -194,7 +211,7 @@ def test_records_are_refused_where_they_would_be_lost(tmp_path: Path) -> None:
 def test_a_store_that_is_kept_by_another_process_is_busy(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     entry = {"source": "s", "target": "t"}
-    with serving(path, "--max-time", "4") as server, server.client() as client:
+    with serving(path, "--max-time", "8") as server, server.client() as client:
         assert client.post("/api/v1/entries", json=entry).status_code == 201
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")

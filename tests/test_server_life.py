@@ -264,7 +264,11 @@ def test_a_client_that_does_not_read_does_not_keep_it_from_stopping() -> None:
 
 
 def test_it_says_that_it_stops() -> None:
-    with serving() as server, connected(server) as connection, connected(server) as idle:
+    with (
+        serving(":memory:", "--shutdown-time", "300") as server,
+        connected(server) as connection,
+        connected(server) as idle,
+    ):
         for one in (connection, idle):
             one.sendall(request("GET", "/ready"))
             assert answered(one) == (200, {"status": "ready"})

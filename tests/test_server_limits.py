@@ -112,6 +112,10 @@ def test_queries_and_batches_are_bounded(client: httpx.Client) -> None:
         ({"DIGLOT_MAX_BODY": "1.5"}, {}, "DIGLOT_MAX_BODY", InvalidValueError),
         ({"DIGLOT_MAX_BODY": "0"}, {}, "max_body", InvalidValueError),
         ({"DIGLOT_MAX_TIME": "nan"}, {}, "max_time", InvalidValueError),
+        ({"DIGLOT_MAX_TIME": "inf"}, {}, "max_time", InvalidValueError),
+        ({"DIGLOT_MAX_TIME": "86401"}, {}, "max_time", InvalidValueError),
+        ({}, {"max_body": 10**30}, "max_body", InvalidValueError),
+        ({}, {"keep_alive": 0}, "keep_alive", InvalidValueError),
         ({}, {"max_hits": -1}, "max_hits", InvalidValueError),
         ({}, {"max_hits": 1.5}, "max_hits", InvalidTypeError),
         ({}, {"max_hits": True}, "max_hits", InvalidTypeError),
@@ -268,7 +272,11 @@ def test_two_hundred_writers_and_readers_lose_nothing() -> None:
 def test_a_server_that_is_told_to_stop_ends_what_it_began(number: signal.Signals) -> None:
     body = json.dumps({"source": "s", "target": "t"}).encode()
     whole = request("POST", "/api/v1/entries", body)
-    with serving() as server, connected(server) as connection, connected(server) as idle:
+    with (
+        serving(":memory:", "--shutdown-time", "300") as server,
+        connected(server) as connection,
+        connected(server) as idle,
+    ):
         connection.sendall(whole[:-5])
         with server.client() as client:
             # Both connections are known to the server when this is answered.
