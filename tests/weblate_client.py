@@ -6,26 +6,39 @@ Run by the Python that has Weblate: `weblate_client.py URL`, with what to ask on
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import Any
 from unittest.mock import MagicMock
+
+# Those that the modules of the client need to be imported.
+_APPS = "auth checks configuration fonts lang memory screenshots trans".split()
 
 
 def machinery(url: str) -> Any:
     """Weblate's client of a server."""
     # Libraries for drawing text, which few machines have and the client does not use.
-    for name in ("cairo", "gi", "gi.repository", "tesserocr"):
+    for name in ("cairo", "gi", "gi.repository"):
         sys.modules[name] = MagicMock()
-    os.environ["DJANGO_SETTINGS_MODULE"] = "weblate.settings_example"
 
     import django
     from django.conf import settings
 
-    settings.DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    settings.SITE_DOMAIN = "weblate.example.org"
-    settings.CHECK_LIST = settings.AUTOFIX_LIST = settings.WEBLATE_ADDONS = ()
+    settings.configure(
+        INSTALLED_APPS=[
+            "django.contrib.auth",
+            "django.contrib.contenttypes",
+            *(f"weblate.{name}" for name in _APPS),
+        ],
+        AUTH_USER_MODEL="weblate_auth.User",
+        # Where it would keep files, of which there are none.
+        CACHE_DIR="nowhere",
+        DATA_DIR="nowhere",
+        SITE_DOMAIN="weblate.example.org",
+        SITE_TITLE="Weblate",
+        CHECK_LIST=(),
+        AUTOFIX_LIST=(),
+        WEBLATE_ADDONS=(),
+    )
     django.setup()
 
     from weblate.machinery.tmserver import TMServerTranslation
