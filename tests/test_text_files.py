@@ -60,7 +60,7 @@ CATALOGS: dict[str, tuple[str | None, int, dict[str, int], dict[str, int], dict[
         "en",
         1077,
         {"untranslated": 1, "obsolete": 222},
-        {"untranslated": 370},
+        {"untranslated": 370, "obsolete": 5400},
         {
             "标准运维": "Standard OPS",
             '文件上传失败: 文件名不能包含\\/:*?"<>|等特殊字符 | process_request': (
@@ -73,15 +73,19 @@ CATALOGS: dict[str, tuple[str | None, int, dict[str, int], dict[str, int], dict[
         "zh-TW",
         377,
         {"untranslated": 322, "obsolete": 101},
-        {"untranslated": 37},
-        {"Queues": "佇列 - Queue", "[Introduction](#introduction)": "[簡介](#introduction)"},
+        {"untranslated": 37, "obsolete": 493},
+        {
+            "Queues": "佇列 - Queue",
+            "[Introduction](#introduction)": "[簡介](#introduction)",
+            "Testing Job / Batch Interaction": "測試 Job 或批次行為",
+        },
     ),
     "godotengine": (
         "zh-Hans",
         # 6,419 messages; 34 of them have a plural, which is the second source of its only form.
         6419 + 34,
         {"fuzzy": 1, "untranslated": 1},
-        {"fuzzy": 28438},
+        {"fuzzy": 28438, "untranslated": 3699},
         {
             "%d file conflicts with your project and won't be installed": (
                 "%d 个文件与你的项目冲突，不会被安装"
@@ -96,7 +100,7 @@ CATALOGS: dict[str, tuple[str | None, int, dict[str, int], dict[str, int], dict[
         "es",
         729,
         {"fuzzy": 137, "untranslated": 111, "obsolete": 15},
-        {"fuzzy": 134},
+        {"fuzzy": 134, "untranslated": 493, "obsolete": 8329},
         {
             ":mod:`os` --- Miscellaneous operating system interfaces": (
                 ":mod:`os` --- Interfaces misceláneas del sistema operativo"
@@ -111,7 +115,7 @@ CATALOGS: dict[str, tuple[str | None, int, dict[str, int], dict[str, int], dict[
         "fr",
         163,
         {"fuzzy": 12, "untranslated": 5, "obsolete": 16},
-        {"fuzzy": 20},
+        {"fuzzy": 20, "untranslated": 673, "obsolete": 1530},
         {
             "String constants": "Chaînes constantes",
             # The spaces before the colons do not break.
@@ -128,14 +132,32 @@ CATALOGS: dict[str, tuple[str | None, int, dict[str, int], dict[str, int], dict[
         None,
         92,
         {"fuzzy": 24, "untranslated": 33, "obsolete": 1},
-        {"fuzzy": 175, "obsolete": 1593},
-        {"Classes": "클래스"},
+        {"fuzzy": 175, "untranslated": 343, "obsolete": 1593},
+        {
+            "Classes": "클래스",
+            # Strings of several lines are one.
+            "Classes provide a means of bundling data and functionality together.  Creating a new "
+            "class creates a new *type* of object, allowing new *instances* of that type to be "
+            "made.  Each class instance can have attributes attached to it for maintaining its "
+            "state.  Class instances can also have methods (defined by its class) for modifying "
+            "its state.": (
+                "클래스는 데이터와 기능을 함께 묶는 방법을 제공합니다. 새 클래스를 만드는 것은 "
+                "객체의 새 *형* 을 만들어서, 그 형의 새 *인스턴스* 를 만들 수 있도록 합니다. 각 "
+                "클래스 인스턴스는 상태를 유지하기 위해 그 자신에게 첨부된 어트리뷰트를 가질 수 "
+                "있습니다. 클래스 인스턴스는 상태를 바꾸기 위한 (클래스에 의해 정의된) 메서드도 "
+                "가질 수 있습니다."
+            ),
+            "You can also see that there was no previous binding for *spam* before the "
+            ":keyword:`global` assignment.": (
+                ":keyword:`global` 대입 전에는 *spam* 의 연결이 없다는 것도 볼 수 있습니다."
+            ),
+        },
     ),
     "python__python-docs-zh-cn": (
         "zh-CN",
         501,
         {"untranslated": 11},
-        {},
+        {"untranslated": 495},
         {
             "object": "object -- 对象",
             "statement": "statement -- 语句",

@@ -67,6 +67,17 @@ TMX = {
                 '<ph>&lt;tei:milestone xml:id="UT22084-090-034-87"/&gt;</ph> “She is the alluring'
                 '<ph>&lt;tei:note xml:id="UT22084-090-034-88"/&gt;</ph> Vajratuṇḍī.\n',
             ),
+            (
+                164,
+                "འཕགས་པ་དེ་བཞིན་གཤེགས་པ་ཐམས་ཅད་ཀྱི་གཙུག་ཏོར་ནས་བྱུང་བ་"
+                "གདུགས་དཀར་པོ་ཅན་ཞེས་བྱ་བ་གཞན་གྱིས་མི་ཐུབ་མ་ཕྱིར་ཟློག་པ་རིག་སྔགས་ཀྱི་རྒྱལ་མོ་ཆེན་མོ་རྫོགས་སོ།། །།",
+                "\n                    Thus concludes the noble invincible great queen of spells "
+                "for averting called “Sitātapatrā Born from the Uṣṇīṣa of All Tathāgatas.”",
+                None,
+                '\n                    <ph>&lt;tei:milestone xml:id="UT22084-090-034-167"/&gt;</ph>'
+                "Thus concludes the noble invincible great queen of spells for averting called "
+                "“Sitātapatrā Born from the Uṣṇīṣa of All Tathāgatas.”",
+            ),
         ],
     ),
     "Softcatala__translation-memory-tools__source-pos__mozilla__ca.focus-for-android.tmx": Expected(
@@ -470,6 +481,17 @@ XLIFF = {
         [(43, "3"), (54, "3"), (62, "3"), (75, "4")],
         [
             (
+                0,
+                "\n\t \n\t  text\n\t  \n\t \n\t \n    ",
+                "\n\t \n\t \n\t  text\n\t  \n\t \n\t",
+                '\n\t <pc id="1" canReorder="firstNo" canDelete="no" canCopy="no">\n\t  text\n\t  '
+                '<ph id="2" canReorder="no" canDelete="no" canCopy="no"/>\n\t </pc>\n\t '
+                '<ph id="3"/>\n    ',
+                '\n\t <ph id="3"/>\n\t <pc id="1" canReorder="firstNo" canDelete="no" '
+                'canCopy="no">\n\t  text\n\t  '
+                '<ph id="2" canReorder="no" canDelete="no" canCopy="no"/>\n\t </pc>\n\t',
+            ),
+            (
                 1,
                 "\n\t \n\t  text\n\t  \n\t \n\t \n    ",
                 "\n\t \n\t  text\n\t  \n\t \n\t",
@@ -479,7 +501,7 @@ XLIFF = {
                 '\n\t <pc id="1" canReorder="firstNo" canDelete="no" canCopy="no">\n\t  '
                 '<mrk id="m1" type="term">text</mrk>\n\t  '
                 '<ph id="2" canReorder="no" canDelete="no" canCopy="no"/>\n\t </pc>\n\t',
-            )
+            ),
         ],
     ),
     "oasis-tcs__xliff-xliff-22__xliff-22__test-suite__core__invalid__bad_DataIdNotUnique.xlf": Expected(  # noqa: E501
