@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from diglot import (
     InMemoryTranslationMemoryStore,
@@ -304,6 +305,30 @@ def test_exports_round_trip_and_filter(memory, file: Path, tmp_path: Path) -> No
         ({"source_language": "de"}, 0),
     ]:
         assert memory.export_file(out, **filters).written == count
+
+
+def test_a_header_names_the_source_language_if_it_is_that_of_all(memory, tmp_path: Path) -> None:
+    pairs = [("en", "ko"), ("en", "ja"), ("EN", "de"), ("ko", "en"), (None, "fr")]
+    memory.add_many([TranslationMemoryEntry("a", "b", source, target) for source, target in pairs])
+    out = tmp_path / "out.tmx"
+    for filters, header, written in [
+        ({}, "*all*", pairs),
+        ({"source_language": "ko"}, "ko", [("ko", "en")]),
+        ({"target_language": "ja"}, "en", [("en", "ja")]),
+        # A language has one case for a filter, and two for a file.
+        ({"source_language": "en"}, "*all*", pairs[:3]),
+        ({"target_language": "fr"}, "*all*", [(None, "fr")]),
+        ({"domain": "none"}, "*all*", []),
+    ]:
+        memory.export_file(out, **filters)
+        root = etree.parse(out).getroot()
+        assert root.find("header").get("srclang") == header
+        assert [unit.get("srclang") for unit in root.iter("tu")] == [
+            None if source == header else source or "und" for source, _ in written
+        ]
+        copy = TranslationMemory()
+        copy.import_file(out)
+        assert [(entry.source_language, entry.target_language) for entry in copy] == written
 
 
 def test_dedupe(memory) -> None:

@@ -90,6 +90,9 @@ pub trait Reader: Send {
 
 /// Writes a file. Nothing is there under its name before [`Writer::finish`].
 pub trait Writer: Send {
+    /// Hears, before the first entry, that all sources are in this language.
+    fn all_sources_in(&mut self, _language: &str) {}
+
     /// Writes an entry.
     ///
     /// # Errors

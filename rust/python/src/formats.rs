@@ -390,6 +390,12 @@ impl FileWriter {
     ) -> PyResult<bool> {
         let filter = memory::filter(filters.each_ref())?;
         let more = self.slice(py, flag, signal, |open, control| {
+            if open.next == 0 {
+                let sources = snapshot.0.count_by([true, false, false, false], &filter, control)?;
+                if let [[Some(language), ..]] = sources.into_keys().collect::<Vec<_>>()[..] {
+                    open.writer.all_sources_in(language);
+                }
+            }
             for (number, (id, entry)) in snapshot.0.entries(open.next).take(ENTRIES).enumerate() {
                 if number % ENTRIES_BETWEEN_CHECKS == 0 {
                     control.check()?;

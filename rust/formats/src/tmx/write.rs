@@ -18,6 +18,9 @@ use crate::xml::{forbidden, push_attribute, push_text};
 /// What `segtype` may be.
 const SEGMENT_TYPES: [&str; 4] = ["block", "paragraph", "sentence", "phrase"];
 
+/// The source language of a header whose units are in several.
+const MANY: &str = "*all*";
+
 /// Writes entries as units of TMX 1.4b, one each.
 ///
 /// What the parts of a unit hold by themselves is written there. The rest goes into a property: texts that XML cannot
@@ -26,19 +29,26 @@ pub(crate) struct TmxWriter {
     output: Output,
     /// The source language of the header.
     source_language: String,
+    begun: bool,
     unit: String,
 }
 
 impl TmxWriter {
     /// # Errors
-    /// [`Error::Option`] for target languages, which each unit has of its own; [`Error::Io`].
-    pub(crate) fn new(mut output: Output, options: &Options) -> Result<TmxWriter> {
+    /// [`Error::Option`] for target languages, which each unit has of its own.
+    pub(crate) fn new(output: Output, options: &Options) -> Result<TmxWriter> {
         if !options.target_languages.is_empty() {
             let message =
                 "has no use when TMX is written: every unit says which languages it is in".to_owned();
             return Err(Error::Option { option: "target_languages", message });
         }
-        let source_language = options.source_language.clone().unwrap_or_else(|| "*all*".to_owned());
+        let source_language = options.source_language.clone().unwrap_or_else(|| MANY.to_owned());
+        Ok(TmxWriter { output, source_language, begun: false, unit: String::new() })
+    }
+
+    /// Writes what comes before the units.
+    fn begin(&mut self) -> Result<()> {
+        self.begun = true;
         let mut header =
             String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<tmx version=\"1.4\">\n<header");
         for (name, value) in [
@@ -47,25 +57,36 @@ impl TmxWriter {
             ("segtype", "sentence"),
             ("o-tmf", "diglot"),
             ("adminlang", "en"),
-            ("srclang", &source_language),
+            ("srclang", &self.source_language),
             ("datatype", "plaintext"),
         ] {
             push_attribute(&mut header, name, value);
         }
         header.push_str("/>\n<body>\n");
-        output.write_all(header.as_bytes())?;
-        Ok(TmxWriter { output, source_language, unit: String::new() })
+        Ok(self.output.write_all(header.as_bytes())?)
     }
 }
 
 impl Writer for TmxWriter {
+    fn all_sources_in(&mut self, language: &str) {
+        if self.source_language == MANY {
+            self.source_language = shown_language(Some(language)).into_owned();
+        }
+    }
+
     fn write(&mut self, entry: EntryRef<'_>) -> Result<()> {
+        if !self.begun {
+            self.begin()?;
+        }
         self.unit.clear();
         push_unit(&mut self.unit, &entry, &self.source_language);
         Ok(self.output.write_all(self.unit.as_bytes())?)
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
+        if !self.begun {
+            self.begin()?;
+        }
         self.output.write_all(b"</body>\n</tmx>\n")?;
         Ok(self.output.finish()?)
     }
