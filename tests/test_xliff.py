@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +214,8 @@ def test_what_a_unit_of_the_second_version_says_besides(read: Any) -> None:
         ("<b>a</b><br/>", "a",
          '<bpt id="1">&lt;b&gt;</bpt>a<ept id="1">&lt;/b&gt;</ept><ph id="2">&lt;br/&gt;</ph>'),
         ("<ph>x</ph>a", "a", '<ph id="1">&lt;ph&gt;x&lt;/ph&gt;</ph>a'),
+        ("<x id='1'></x>a<x id='2'>b</x>c", "abc", '<x id="1"/>a<x id="2"/>bc'),
+        ("<x id='1' clone='?'/>a", "a", '<ph id="1">&lt;x id=\'1\' clone=\'?\'/&gt;</ph>a'),
     ],
 )  # fmt: skip
 def test_the_text_is_plain_and_the_markup_is_kept(
@@ -230,6 +233,8 @@ def test_the_text_is_plain_and_the_markup_is_kept(
         ("<b>a</b><br/>", "a",
          '<pc id="1" dispStart="&lt;b&gt;" dispEnd="&lt;/b&gt;">a</pc>'
          '<ph id="2" disp="&lt;br/&gt;"/>'),
+        ("<ph id='1' canCopy='?'/>a", "a",
+         '<ph id="1" disp="&lt;ph id=\'1\' canCopy=\'?\'/&gt;"/>a'),
         ("a<cp hex='000B'/>b", "a\x0bb", None),
         ("a<cp hex='000B'/><ph id='1'/>", "a\x0b", 'a<cp hex="000B"/><ph id="1"/>'),
     ],
@@ -355,7 +360,25 @@ def test_no_entries_are_a_file_all_the_same(tmp_path: Path, form: str) -> None:
     path = tmp_path / "out.xlf"
     assert formats.write(path, [], format=form) == []
     assert list(formats.read(path)) == []
-    assert len(etree.parse(path).getroot()) == 1
+    # A `file` of the second version has to have something in it.
+    assert [len(file) for file in etree.parse(path).getroot()] == [1]
+
+
+@pytest.mark.parametrize("form", ["tmx", "xliff", "xliff2"])
+def test_languages_are_written_as_xml_has_them(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"out.{form}"
+    entry = TranslationMemoryEntry("a", "b", "en_US", "zh_Hant_TW")
+    again = TranslationMemoryEntry("c", "d", "en-US", "zh-Hant-TW")
+    options: Any = {
+        "tmx": {"source_language": "en_US"},
+        "xliff": {},
+        "xliff2": {"source_language": "en_US", "target_languages": "zh_Hant_TW"},
+    }[form]
+    assert formats.write(path, [entry, again], format=form, **options) == []
+    places = ["xml:lang", "srclang", "source-language", "target-language", "srcLang", "trgLang"]
+    languages = etree.parse(path).xpath(" | ".join(f"//@{place}" for place in places))
+    assert set(languages) == {"en-US", "zh-Hant-TW"}
+    assert list(formats.read(path, format=form)) == [entry, again]
 
 
 def test_markup_goes_from_one_format_into_another(tmp_path: Path) -> None:
@@ -379,9 +402,9 @@ PARTS = st.fixed_dictionaries(
         "target": JSON,
         "file": TEXTS,
         "segment": TEXTS | st.just("s1"),
-        "state": st.sampled_from(["new", "initial", "final", "x-y", "a\x01"]),
+        "state": st.sampled_from(["new", "initial", "final", "x-y", "x-a b", "a\x01"]),
         "state-qualifier": st.sampled_from(["exact-match", "other"]) | JSON,
-        "subState": st.sampled_from(["a:b", "c"]),
+        "subState": st.sampled_from(["a:b", "a b:c", "c"]),
         "approved": st.sampled_from(["yes", "no", "perhaps"]),
         "data": st.dictionaries(st.sampled_from(["d", "e f", ""]), TEXTS, max_size=2) | JSON,
         "other": JSON,
@@ -440,3 +463,132 @@ def test_entries_come_back_from_a_file(
     assert formats.write(path, written, format=form) == []
     assert list(formats.read(path, format=form)) == [canonical(entry, form) for entry in written]
     etree.parse(path)
+
+
+# What XLIFF says of its elements, as far as the writers have them.
+DTDS = {
+    "xliff": """
+<!ELEMENT xliff (file+)>
+<!ATTLIST xliff version (1.2) #REQUIRED xmlns CDATA #REQUIRED xmlns:diglot CDATA #REQUIRED>
+<!ELEMENT file (body)>
+<!ATTLIST file
+    original CDATA #REQUIRED source-language CDATA #REQUIRED target-language CDATA #REQUIRED
+    datatype (plaintext) #REQUIRED>
+<!ELEMENT body (trans-unit*)>
+<!ELEMENT trans-unit (source, target, note?, diglot:entry?)>
+<!ATTLIST trans-unit
+    id NMTOKEN #REQUIRED resname CDATA #IMPLIED approved (yes | no) #IMPLIED
+    xml:space (preserve) #REQUIRED>
+<!ELEMENT note (#PCDATA)>
+<!ELEMENT diglot:entry (#PCDATA)>
+<!ENTITY % text "#PCDATA | g | mrk | x | bx | ex | ph | it | bpt | ept">
+<!ELEMENT source (%text;)*>
+<!ELEMENT target (%text;)*>
+<!ATTLIST target state NMTOKEN #IMPLIED state-qualifier NMTOKEN #IMPLIED>
+<!ENTITY % code "id CDATA #REQUIRED ctype CDATA #IMPLIED equiv-text CDATA #IMPLIED">
+<!ELEMENT g (%text;)*>
+<!ATTLIST g %code; clone (yes | no) #IMPLIED>
+<!ELEMENT mrk (%text;)*>
+<!ATTLIST mrk mtype NMTOKEN #REQUIRED mid NMTOKEN #IMPLIED>
+<!ELEMENT x EMPTY>
+<!ATTLIST x %code; clone (yes | no) #IMPLIED>
+<!ELEMENT bx EMPTY>
+<!ATTLIST bx %code; rid NMTOKEN #IMPLIED clone (yes | no) #IMPLIED>
+<!ELEMENT ex EMPTY>
+<!ATTLIST ex id CDATA #REQUIRED rid NMTOKEN #IMPLIED>
+<!ELEMENT ph (#PCDATA | sub)*>
+<!ATTLIST ph %code; assoc (preceding | following | both) #IMPLIED>
+<!ELEMENT it (#PCDATA | sub)*>
+<!ATTLIST it %code; pos (open | close) #REQUIRED rid NMTOKEN #IMPLIED>
+<!ELEMENT bpt (#PCDATA | sub)*>
+<!ATTLIST bpt %code; rid NMTOKEN #IMPLIED>
+<!ELEMENT ept (#PCDATA | sub)*>
+<!ATTLIST ept id CDATA #REQUIRED rid NMTOKEN #IMPLIED>
+<!ELEMENT sub (%text;)*>
+""",
+    "xliff2": """
+<!ELEMENT xliff (file+)>
+<!ATTLIST xliff
+    version (2.1) #REQUIRED xmlns CDATA #REQUIRED xmlns:diglot CDATA #REQUIRED
+    srcLang NMTOKEN #REQUIRED trgLang NMTOKEN #REQUIRED>
+<!ELEMENT file (unit | group)+>
+<!ATTLIST file id NMTOKEN #REQUIRED original CDATA #IMPLIED>
+<!ELEMENT group EMPTY>
+<!ATTLIST group id NMTOKEN #REQUIRED>
+<!ELEMENT unit (diglot:entry?, notes?, originalData?, segment)>
+<!ATTLIST unit id NMTOKEN #REQUIRED name CDATA #IMPLIED xml:space (preserve) #REQUIRED>
+<!ELEMENT diglot:entry (#PCDATA)>
+<!ELEMENT notes (note+)>
+<!ELEMENT note (#PCDATA)>
+<!ELEMENT originalData (data+)>
+<!ELEMENT data (#PCDATA | cp)*>
+<!ATTLIST data id NMTOKEN #REQUIRED>
+<!ELEMENT segment (source, target)>
+<!ATTLIST segment
+    id NMTOKEN #IMPLIED state (translated | reviewed | final) #IMPLIED subState NMTOKEN #IMPLIED>
+<!ENTITY % text "#PCDATA | cp | ph | pc | sc | ec | mrk | sm | em">
+<!ELEMENT source (%text;)*>
+<!ELEMENT target (%text;)*>
+<!ELEMENT cp EMPTY>
+<!ATTLIST cp hex NMTOKEN #REQUIRED>
+<!ENTITY % edit "canCopy (yes | no) #IMPLIED canDelete (yes | no) #IMPLIED">
+<!ENTITY % code "%edit; dataRef NMTOKEN #IMPLIED disp CDATA #IMPLIED isolated (yes | no) #IMPLIED">
+<!ELEMENT ph EMPTY>
+<!ATTLIST ph id NMTOKEN #REQUIRED %edit; dataRef NMTOKEN #IMPLIED disp CDATA #IMPLIED>
+<!ELEMENT pc (%text;)*>
+<!ATTLIST pc
+    id NMTOKEN #REQUIRED %edit; dataRefStart NMTOKEN #IMPLIED dataRefEnd NMTOKEN #IMPLIED
+    dispStart CDATA #IMPLIED dispEnd CDATA #IMPLIED>
+<!ELEMENT sc EMPTY>
+<!ATTLIST sc id NMTOKEN #REQUIRED %code;>
+<!ELEMENT ec EMPTY>
+<!ATTLIST ec id NMTOKEN #IMPLIED startRef NMTOKEN #IMPLIED %code;>
+<!ELEMENT mrk (%text;)*>
+<!ATTLIST mrk id NMTOKEN #REQUIRED translate (yes | no) #IMPLIED type NMTOKEN #IMPLIED>
+<!ELEMENT sm EMPTY>
+<!ATTLIST sm id NMTOKEN #REQUIRED translate (yes | no) #IMPLIED type NMTOKEN #IMPLIED>
+<!ELEMENT em EMPTY>
+<!ATTLIST em startRef NMTOKEN #REQUIRED>
+""",
+}
+ELEMENTS = st.sampled_from(
+    [
+        'g id="1" clone="yes"', 'g id="1" clone="1"', 'x id="1"', 'x id="1" clone="maybe"', "x",
+        'ph id="1" assoc="both"', 'ph id="1" assoc="p"', 'ph i="1"', 'it id="1" pos="open"',
+        'it id="1" pos="begin"', 'mrk mtype="seg" mid="1"', "mrk", 'bpt id="1"', 'ept id="1"',
+        'sub', 'pc id="1" canCopy="yes"', 'pc id="1" canCopy="1"', 'sc id="1" isolated="yes"',
+        'sc id="1" isolated="1"', 'ec startRef="1"', 'mrk id="1" translate="no"',
+        'sm id="1" translate=""', 'em startRef="1"', 'b class="x"', "t5:n",
+    ]
+)  # fmt: skip
+INLINE = st.recursive(
+    st.sampled_from(["a", " ", "&lt;", "<![CDATA[<]]>", "<br/>"]) | ELEMENTS.map("<{}/>".format),
+    lambda inner: st.builds(
+        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag.split()[0]}>",
+        ELEMENTS,
+        st.lists(inner, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("form", ["xliff", "xliff2"])
+@given(data=st.data(), contents=st.lists(INLINE, max_size=5))
+def test_what_is_written_is_valid(
+    tmp_path_factory: pytest.TempPathFactory, form: str, data: st.DataObject, contents: list[str]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"valid.{form}"
+    whole, unit = {
+        "xliff": (FIRST, UNIT_1.format("u", "", "<source>a{}</source><target>b</target>")),
+        "xliff2": (
+            SECOND,
+            UNIT_2.format("u", "", "<segment><source>a{}</source><target>b</target></segment>"),
+        ),
+    }[form]
+    path.write_text(whole.format("".join(map(unit.format, contents))), encoding="utf-8")
+    read = list(formats.read(path))
+    assert len(read) == len(contents)
+    dtd = etree.DTD(StringIO(DTDS[form]))
+    for written in (read, data.draw(st.lists(entries(form), max_size=5))):
+        assert formats.write(path, written, format=form) == []
+        assert dtd.validate(etree.parse(path)), dtd.error_log

@@ -14,8 +14,8 @@ use crate::xml;
 /// The inline elements of a format.
 pub(crate) struct Dialect {
     pub(crate) elements: &'static [Element],
-    /// What `pos` may be.
-    pub(crate) positions: &'static [&'static str],
+    /// Attributes that have one of some values, and which.
+    pub(crate) values: &'static [(&'static str, &'static [&'static str])],
     /// Whether there is an element for characters that XML cannot hold (`cp`).
     pub(crate) characters: bool,
     /// How to write what the format does not have.
@@ -95,8 +95,9 @@ enum Open {
     Whole,
     /// Inside code: nothing but more code.
     Verbatim,
-    /// A character, which was added when it began.
-    Character,
+    /// What was written in full when it began: a character, or an element that holds nothing. What stands in it all the
+    /// same comes behind it.
+    Complete,
 }
 
 /// Collects a [`Segment`] from the events between its tags.
@@ -260,12 +261,13 @@ impl<'d> Builder<'d> {
             self.push_text(character.encode_utf8(&mut [0; 4]));
         }
         if !empty {
-            self.open(Open::Character);
+            self.open(Open::Complete);
         }
         Ok(true)
     }
 
-    /// Begins an element of the format. Returns whether it has the attributes that it needs, and no others.
+    /// Begins an element of the format. Returns whether it has the attributes that it needs, and no others or with values
+    /// that they cannot have.
     fn start_own(&mut self, element: &Element, tag: &BytesStart<'_>, empty: bool) -> Result<bool, Fault> {
         let before = self.segment.markup.len();
         self.segment.markup.push('<');
@@ -282,10 +284,11 @@ impl<'d> Builder<'d> {
                 unknown |= !name.contains(':');
                 return;
             }
-            match name {
-                "pos" => unknown |= !self.dialect.positions.contains(&&*value),
-                "i" | "id" => largest = largest.max(value.parse().unwrap_or(0)),
-                _ => {}
+            if let Some((_, known)) = self.dialect.values.iter().find(|(attribute, _)| *attribute == name) {
+                unknown |= !known.contains(&&*value);
+            }
+            if matches!(name, "i" | "id") {
+                largest = largest.max(value.parse().unwrap_or(0));
             }
             xml::push_attribute(markup, name, &value);
         })?;
@@ -294,12 +297,13 @@ impl<'d> Builder<'d> {
             return Ok(false);
         }
         self.largest = largest;
-        self.segment.markup.push_str(if empty { "/>" } else { ">" });
+        self.segment.markup.push_str(if empty || element.kind == Kind::Empty { "/>" } else { ">" });
         if !empty {
             self.open(match element.kind {
                 Kind::Code => Open::Code(element.name),
                 Kind::Flow => Open::Flow(element.name),
-                Kind::Span | Kind::Empty => Open::Span(element.name),
+                Kind::Span => Open::Span(element.name),
+                Kind::Empty => Open::Complete,
             });
         }
         Ok(true)
@@ -382,7 +386,7 @@ impl<'d> Builder<'d> {
                 Foreign::Content { .. } => "</ph>",
                 Foreign::Attribute => "\"/>",
             }),
-            Open::Verbatim | Open::Character => {}
+            Open::Verbatim | Open::Complete => {}
         }
     }
 

@@ -16,10 +16,11 @@ use crate::xml::{allowed, forbidden};
 /// The language of a text whose language is not known.
 const UNDETERMINED: &str = "und";
 
-/// How a language is written.
+/// How a language is written: the parts of a tag have hyphens between them in XML.
 pub(crate) fn shown_language(language: Option<&str>) -> Cow<'_, str> {
     match language {
         None | Some("") => UNDETERMINED.into(),
+        Some(language) if language.contains('_') => allowed(&language.replace('_', "-")).into_owned().into(),
         Some(language) => allowed(language),
     }
 }

@@ -57,7 +57,7 @@ static DIALECT: Dialect = Dialect {
         Element { name: "hi", kind: Kind::Span, required: &[], optional: &["x", "type"] },
         Element { name: "sub", kind: Kind::Flow, required: &[], optional: &["datatype", "type"] },
     ],
-    positions: &["begin", "end"],
+    values: &[("pos", &["begin", "end"])],
     characters: false,
     foreign: Foreign::Content { attribute: "i", numbered: false },
 };

@@ -23,6 +23,8 @@ const XLIFF_1: &str = "xliff";
 /// The key of the metadata of entries that come from XLIFF 2.
 const XLIFF_2: &str = "xliff2";
 
+const YES_NO: &[&str] = &["yes", "no"];
+
 static DIALECT_1: Dialect = Dialect {
     elements: &[
         element("g", Kind::Span, &["id"], &["ctype", "ts", "clone", "xid", "equiv-text"]),
@@ -36,7 +38,7 @@ static DIALECT_1: Dialect = Dialect {
         element("ept", Kind::Code, &["id"], &["rid", "ts", "crc", "xid", "equiv-text"]),
         element("sub", Kind::Flow, &[], &["datatype", "ctype", "xid"]),
     ],
-    positions: &["open", "close"],
+    values: &[("pos", &["open", "close"]), ("assoc", &["preceding", "following", "both"]), ("clone", YES_NO)],
     characters: false,
     foreign: Foreign::Content { attribute: "id", numbered: true },
 };
@@ -129,7 +131,15 @@ static DIALECT_2: Dialect = Dialect {
         element("sm", Kind::Empty, &["id"], &["ref", "translate", "type", "value"]),
         element("em", Kind::Empty, &["startRef"], &[]),
     ],
-    positions: &[],
+    values: &[
+        ("canCopy", YES_NO),
+        ("canDelete", YES_NO),
+        ("canOverlap", YES_NO),
+        ("canReorder", &["yes", "no", "firstNo"]),
+        ("dir", &["ltr", "rtl", "auto"]),
+        ("isolated", YES_NO),
+        ("translate", YES_NO),
+    ],
     characters: true,
     foreign: Foreign::Attribute,
 };

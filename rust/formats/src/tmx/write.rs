@@ -42,8 +42,12 @@ impl TmxWriter {
                 "has no use when TMX is written: every unit says which languages it is in".to_owned();
             return Err(Error::Option { option: "target_languages", message });
         }
-        let source_language = options.source_language.clone().unwrap_or_else(|| MANY.to_owned());
-        Ok(TmxWriter { output, source_language, begun: false, unit: String::new() })
+        let mut writer =
+            TmxWriter { output, source_language: MANY.to_owned(), begun: false, unit: String::new() };
+        if let Some(language) = &options.source_language {
+            writer.all_sources_in(language);
+        }
+        Ok(writer)
     }
 
     /// Writes what comes before the units.

@@ -8,6 +8,11 @@ use crate::json::{self, Members, Object};
 use crate::rest;
 use crate::xml::{forbidden, push_text};
 
+/// Whether a text may be what the schemas have for a name of one's own, behind `x-` or on a side of a colon.
+pub(super) fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains([' ', '\t', '\n', '\r'])
+}
+
 /// An entry, and what of its metadata the format can hold.
 pub(super) struct Parts<'a> {
     pub(super) entry: EntryRef<'a>,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use diglot_engine::EntryRef;
 
-use super::write::Parts;
+use super::write::{Parts, is_word};
 use super::{DIALECT_1, NAMESPACE, XLIFF_1};
 use crate::Writer;
 use crate::error::{Error, Result};
@@ -129,7 +129,9 @@ impl Writer for Xliff1Writer {
         out.push_str(">\n<source>");
         out.push_str(&parts.content("source", entry.source));
         out.push_str("</source>\n<target");
-        let is_one_of = |known: &[&str], value: &str| known.contains(&value) || value.starts_with("x-");
+        let is_one_of = |known: &[&str], value: &str| {
+            known.contains(&value) || value.strip_prefix("x-").is_some_and(is_word)
+        };
         if let Some(state) = parts.take("state", |state| is_one_of(&STATES, state)) {
             push_attribute(out, "state", &state);
         }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use diglot_engine::EntryRef;
 
-use super::write::Parts;
+use super::write::{Parts, is_word};
 use super::{DIALECT_2, NAMESPACE, XLIFF_2};
 use crate::Writer;
 use crate::error::{Error, Problem, Result, start_of};
@@ -40,9 +40,11 @@ impl Xliff2Writer {
             let message = "has more than one language; XLIFF 2 has one target language a file".to_owned();
             return Err(Error::Option { option: "target_languages", message });
         }
+        let languages =
+            [options.source_language.as_deref(), options.target_languages.first().map(String::as_str)];
         Ok(Xliff2Writer {
             output,
-            languages: [options.source_language.clone(), options.target_languages.first().cloned()],
+            languages: languages.map(|given| given.map(|given| shown_language(Some(given)).into_owned())),
             begun: false,
             original: None,
             files: 0,
@@ -126,7 +128,8 @@ impl Writer for Xliff2Writer {
         let data = if parts.is_marked() { parts.take_with("data", data) } else { None }.unwrap_or_default();
         let segment = parts.take("segment", is_id);
         let state = parts.take("state", |state| STATES.contains(&state));
-        let detail = parts.take("subState", |detail| state.is_some() && detail.contains(':'));
+        let is_own = |detail: &str| matches!(detail.split(':').collect::<Vec<_>>()[..], [a, b] if is_word(a) && is_word(b));
+        let detail = parts.take("subState", |detail| state.is_some() && is_own(detail));
 
         let out = &mut self.unit;
         out.clear();
@@ -172,8 +175,11 @@ impl Writer for Xliff2Writer {
         if !self.begun {
             self.begin(&shown_language(None), &shown_language(None))?;
         }
-        // There has to be a file.
-        self.begin_file(self.original.clone())?;
+        if self.number == 0 {
+            // There has to be a file, and something in it.
+            self.begin_file(None)?;
+            self.output.write_all(b"<group id=\"none\"/>\n")?;
+        }
         self.output.write_all(b"</file>\n</xliff>\n")?;
         Ok(self.output.finish()?)
     }
