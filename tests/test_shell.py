@@ -229,6 +229,13 @@ def test_export(run, store: str, file: str, tmp_path: Path) -> None:
     status, out, err = run("export", file, "-", "--format", "tsv", "--to", "ja")
     assert (status, out.splitlines()[1].split("\t")[:2]) == (0, ["Save", "保存"])
     assert "1 left out" in err
+    # What a format cannot hold is said where there is no report, too.
+    status, out, err = run("export", store, "-", "--format", "xliff2")
+    assert (status, out.count("<unit ")) == (0, 3)
+    reason = "its target is in ja; the file is in ko, and XLIFF 2 holds one pair"
+    assert err == f"diglot: entry 2: {reason} (1 left out)\n"
+    status, out, _ = run("export", store, tmp_path / "out.xlf", "--format", "xliff2")
+    assert out.endswith(f"3 entries as xliff2, 1 left out\n  1 × {reason}\n      entry 2\n")
     assert run("export", store, "-")[0] == 2
     assert run("export", store, "-", "--format", "jsonl", "--json")[0] == 2
     assert run("export", store, tmp_path / "out.xyz")[0] == 2

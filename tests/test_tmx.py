@@ -178,7 +178,7 @@ def test_a_skipped_unit_says_where_it_is(read: Any) -> None:
     _, [skipped] = read(document("", "<!-- \n -->", unit))
     assert (skipped.line, skipped.unit) == (5, "t 1")
     assert str(skipped) == (
-        "line 5 (t 1): no text is in en, the source language; there are de"
+        "line 5 (t 1): no text is in en, the source language; there are texts in de"
     )  # fmt: skip
 
 

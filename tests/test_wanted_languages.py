@@ -60,7 +60,7 @@ def test_what_is_in_other_languages_is_reported(format: str, tmp_path: Path) -> 
     (entry,), skipped = read(path, format=format, source_language="en", target_languages=["de"])
     assert (entry.source_language, entry.target_language, skipped) == ("en", "de-AT", [])
     wanted = ["ko", "de-DE"]
-    message = "no text is in ko or de-DE; there are en, de-AT"
+    message = "no text is in ko or de-DE; there are texts in en, de-AT"
     assert read(path, format=format, target_languages=wanted) == (
         [],
         [("1", "missing_target", message)],
@@ -70,7 +70,7 @@ def test_what_is_in_other_languages_is_reported(format: str, tmp_path: Path) -> 
     if format in ("csv", "tsv"):
         # Which column is the source would not be clear otherwise.
         options["columns"] = {"source": "en", "target": "de", "source_id": "source_id"}
-    message = "no text is in fr, the source language; there are en, de"
+    message = "no text is in fr, the source language; there are texts in en, de"
     assert read(path, format=format, **options) == ([], [("1", "missing_source", message)])
 
 
@@ -81,7 +81,7 @@ def test_a_row_with_a_wanted_pair_is_not_reported_for_its_other_languages(tmp_pa
     assert [entry.target for entry in entries] == ["c", "d", "g"]
     assert skipped == [(None, "untranslated", "there is no translation into ko")]
     entries, skipped = read(path, target_languages=["ja"])
-    message = "no text is in ja; there are en, de, fr, ko"
+    message = "no text is in ja; there are texts in en, de, fr, ko"
     assert (entries, skipped) == ([], [(None, "missing_target", message)] * 2)
 
 
@@ -90,7 +90,7 @@ def test_an_entry_whose_language_nobody_knows_is_not_in_one_of_several(tmp_path:
     path.write_text('{"source": "a", "target": "b"}\n', encoding="utf-8")
     (entry,), _ = read(path, source_language="en", target_languages="ko")
     assert (entry.source_language, entry.target_language) == ("en", "ko")
-    message = "no text is in ko or ja; there are unnamed, unnamed"
+    message = "no text is in ko or ja; there are texts in a language without a name"
     expected = ([], [(None, "missing_target", message)])
     assert read(path, target_languages=["ko", "ja"]) == expected
 

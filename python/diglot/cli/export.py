@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from diglot.cli.arguments import add_command, add_filters, add_format, add_json, columns, filters
-from diglot.cli.console import count, output, print_json, progress, say, shown
+from diglot.cli.console import count, output, print_json, progress, say, shown, warn
 from diglot.cli.import_ import print_problems
 from diglot.cli.memory import opened
 from diglot.errors import DiglotError
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
                 f"{shown(report.path)}: {written} as {report.format}, {report.skipped:,} left out",
                 console,
             )
-            print_problems(console, report.problems, report.skipped)
+            print_problems(console, report.problems, report.skipped, place="entry")
         return 0
     if args.format is None:
         raise DiglotError("give a --format for the standard output")
@@ -78,9 +78,12 @@ def run(args: argparse.Namespace) -> int:
     # A file that cannot be written to its end is not given away in part.
     with TemporaryDirectory(prefix="diglot-") as directory:
         path = Path(directory, "export")
-        _export(args, str(path))
+        report = _export(args, str(path))
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
+    if report.problems:
+        problem = report.problems[0]
+        warn(f"entry {problem.line:,}: {problem.reason} ({report.skipped:,} left out)")
     return 0
 
 

@@ -216,12 +216,14 @@ def pairs_table(report: ImportReport) -> Table:
     return table
 
 
-def print_problems(console: Console, problems: Sequence[SkippedUnit], skipped: int) -> None:
-    """Why something was left out, and where that is."""
+def print_problems(
+    console: Console, problems: Sequence[SkippedUnit], skipped: int, *, place: str = "line"
+) -> None:
+    """Why something was left out, and where that is: what `place` is the word for."""
     places: dict[str, list[str]] = {}
     for problem in problems:
         unit = f" ({problem.unit})" if problem.unit else ""
-        places.setdefault(problem.reason, []).append(f"line {problem.line:,}{unit}")
+        places.setdefault(problem.reason, []).append(f"{place} {problem.line:,}{unit}")
     for reason, lines in islice(places.items(), _REASONS):
         say(f"  {len(lines):,} × {shown(reason)}", console)
         more = ", …" if len(lines) > _PLACES else ""

@@ -58,20 +58,28 @@ impl Languages {
             [] => "another language than the source".to_owned(),
             wanted => shorten(&wanted.join(" or ")),
         };
-        ("missing_target", format!("no text is in {wanted}; there are {}", listed(there)))
+        ("missing_target", format!("no text is in {wanted}; {}", listed(there)))
     }
 }
 
 /// The reason of a unit without a text in the source language. It has texts in those of `there`.
 pub(crate) fn missing_source<'a>(wanted: &str, there: impl IntoIterator<Item = Option<&'a str>>) -> Fault {
     let wanted = shorten(&wanted);
-    let message = format!("no text is in {wanted}, the source language; there are {}", listed(there));
+    let message = format!("no text is in {wanted}, the source language; {}", listed(there));
     ("missing_source", message)
 }
 
-/// Languages, for people.
+/// The languages that texts are in, for people.
 fn listed<'a>(languages: impl IntoIterator<Item = Option<&'a str>>) -> String {
-    let names: Vec<&str> =
-        languages.into_iter().take(MOST_NAMED).map(|tag| tag.unwrap_or("unnamed")).collect();
-    if names.is_empty() { "none".to_owned() } else { shorten(&names.join(", ")) }
+    let mut names: Vec<&str> = Vec::new();
+    for name in languages.into_iter().take(MOST_NAMED).map(|tag| tag.unwrap_or("a language without a name")) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        "there are none".to_owned()
+    } else {
+        format!("there are texts in {}", shorten(&names.join(", ")))
+    }
 }

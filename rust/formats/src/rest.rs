@@ -26,8 +26,8 @@ pub(crate) fn shown_language(language: Option<&str>) -> Cow<'_, str> {
 }
 
 /// The exact values of the texts that a unit shows otherwise. `others`: it shows the domain and the namespace, too, which
-/// are written in any case if it does not.
-pub(crate) fn fields(entry: &EntryRef<'_>, others: bool) -> Object {
+/// are written in any case if it does not. `languages`: the languages that it shows, source and target.
+pub(crate) fn fields(entry: &EntryRef<'_>, others: bool, languages: [&str; 2]) -> Object {
     let mut rest = Object::default();
     for (field, value, is_shown) in [
         ("source", Some(entry.source), true),
@@ -41,12 +41,14 @@ pub(crate) fn fields(entry: &EntryRef<'_>, others: bool) -> Object {
             rest.string(field, value);
         }
     }
-    for (field, language) in
-        [("source_language", entry.source_language), ("target_language", entry.target_language)]
-    {
+    let [source_language, target_language] = languages;
+    for (field, language, shown) in [
+        ("source_language", entry.source_language, source_language),
+        ("target_language", entry.target_language, target_language),
+    ] {
         match language {
             None => rest.raw(field, "null"),
-            Some(language) if shown_language(Some(language)) != language => rest.string(field, language),
+            Some(language) if shown != language => rest.string(field, language),
             Some(_) => {}
         }
     }
@@ -107,7 +109,8 @@ impl Exact {
             value(field).filter(|text| shown.is_none_or(|shown| shown == allowed(text)))
         };
         let language = |field: &str, shown: Option<&str>| {
-            value(field).filter(|language| shown == Some(&*shown_language(Some(language))))
+            let shown = shown.unwrap_or_default();
+            value(field).filter(|language| shown.eq_ignore_ascii_case(&shown_language(Some(language))))
         };
         let is_null = |field: &str| rest.get(field).is_some_and(|value| value.get() == "null");
         Exact {

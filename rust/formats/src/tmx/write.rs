@@ -235,6 +235,7 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
         }
     }
     let source_language = shown_language(entry.source_language);
+    let target_language = shown_language(entry.target_language);
     if source_language != header_language {
         push_attribute(out, "srclang", &source_language);
     }
@@ -250,7 +251,7 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
         }
     }
     unit.push_props(out);
-    let mut rest = rest::fields(entry, true);
+    let mut rest = rest::fields(entry, true, [&source_language, &target_language]);
     if let Some(created_at) = entry.created_at.filter(|_| !created.exact) {
         rest.string("created_at", created_at);
     }
@@ -264,8 +265,8 @@ fn push_unit(out: &mut String, entry: &EntryRef<'_>, header_language: &str) {
     }
 
     for (key, text, language, about, own) in [
-        ("source", entry.source, source_language.as_ref(), &source, source_markup),
-        ("target", entry.target, &shown_language(entry.target_language), &target, target_markup),
+        ("source", entry.source, &source_language, &source, source_markup),
+        ("target", entry.target, &target_language, &target, target_markup),
     ] {
         out.push_str("<tuv");
         push_attribute(out, "xml:lang", language);

@@ -68,9 +68,9 @@ impl<'a> Parts<'a> {
         self.taken.iter().any(|taken| matches!(*taken, "source" | "target"))
     }
 
-    /// Adds the element with what nothing else in the unit holds, if there is such.
-    pub(super) fn push_rest(&self, out: &mut String) {
-        let mut rest = rest::fields(&self.entry, false);
+    /// Adds the element with what nothing else in the unit holds, if there is such. `languages` are those of the file.
+    pub(super) fn push_rest(&self, out: &mut String, languages: [&str; 2]) {
+        let mut rest = rest::fields(&self.entry, false, languages);
         if self.entry.source_id.is_none() {
             // The number that every unit has would be read.
             rest.raw("source_id", "null");

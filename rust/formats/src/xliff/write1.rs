@@ -109,11 +109,9 @@ impl Writer for Xliff1Writer {
     fn write(&mut self, entry: EntryRef<'_>) -> Result<()> {
         let mut parts = Parts::new(entry, XLIFF_1, &DIALECT_1);
         let original = parts.take("file", |file| !file.is_empty()).unwrap_or_default();
-        self.begin_file(file_tag(
-            &original,
-            &shown_language(entry.source_language),
-            &shown_language(entry.target_language),
-        ))?;
+        let [source_language, target_language] =
+            [shown_language(entry.source_language), shown_language(entry.target_language)];
+        self.begin_file(file_tag(&original, &source_language, &target_language))?;
         self.number += 1;
         let out = &mut self.unit;
         out.clear();
@@ -147,7 +145,7 @@ impl Writer for Xliff1Writer {
             push_text(out, notes);
             out.push_str("</note>\n");
         }
-        parts.push_rest(out);
+        parts.push_rest(out, [&source_language, &target_language]);
         out.push_str("</trans-unit>\n");
         Ok(self.output.write_all(out.as_bytes())?)
     }

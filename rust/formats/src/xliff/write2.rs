@@ -108,8 +108,7 @@ impl Writer for Xliff2Writer {
             ["source", "target"].into_iter().zip(self.languages.iter().zip(&shown))
         {
             let expected = expected.as_deref().unwrap_or_default();
-            // Languages that differ in case only would come back in the case of the file.
-            if expected != shown {
+            if !expected.eq_ignore_ascii_case(shown) {
                 return Err(Error::Unwritable(Problem {
                     line: self.offered,
                     unit: entry.source_id.map(start_of),
@@ -140,7 +139,10 @@ impl Writer for Xliff2Writer {
         }
         push_attribute(out, "xml:space", "preserve");
         out.push_str(">\n");
-        parts.push_rest(out);
+        parts.push_rest(
+            out,
+            self.languages.each_ref().map(|language| language.as_deref().unwrap_or_default()),
+        );
         if let Some(notes) = entry.notes {
             out.push_str("<notes><note>");
             push_text(out, notes);
