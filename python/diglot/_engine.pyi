@@ -454,11 +454,13 @@ class FileReader:
         batch: Batch,
         domain: str | None = None,
         namespace: str | None = None,
+        namespaces: list[str] | None = None,
         flag: CancelFlag | None = None,
         signal: Signal | None = None,
     ) -> bool:
         """Reads some units into a batch, without the GIL. Returns whether there are more. All
-        entries get the domain and the namespace that are given.
+        entries get the domain and the namespace that are given; those that are then in none of
+        `namespaces` are left out, and those without one get the only one of them.
 
         Raises:
             OSError: The file cannot be read.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -490,6 +490,7 @@ class SyncMemory:
         format: str | None = None,
         domain: str | None = None,
         namespace: str | None = None,
+        namespaces: Collection[str] | None = None,
         duplicates: Duplicates = "keep",
         strict: bool = False,
         dry_run: bool = False,
@@ -507,6 +508,9 @@ class SyncMemory:
                 the file, or else its first bytes, tell.
             domain: The domain that all entries get, whatever the file says.
             namespace: The namespace that they get, in the same way.
+            namespaces: The namespaces that they may be in, if not any; what is in another one is
+                left out (`foreign_namespace`). What has none gets the only one, or is left out
+                (`missing_namespace`) if there are several.
             duplicates: What to do with entries that are there already: `keep` adds them all the
                 same, `skip` leaves them out, `replace` puts them in the place of what is there,
                 `newest` does so if they are newer. `diglot.transfer.Duplicates` has the rules.
@@ -535,6 +539,7 @@ class SyncMemory:
                 options,
                 domain=domain,
                 namespace=namespace,
+                namespaces=namespaces,
                 duplicates=duplicates,
                 strict=strict,
                 dry_run=dry_run,
@@ -822,6 +827,7 @@ class AsyncMemory(Generic[_Memory]):
         format: str | None = None,
         domain: str | None = None,
         namespace: str | None = None,
+        namespaces: Collection[str] | None = None,
         duplicates: Duplicates = "keep",
         strict: bool = False,
         dry_run: bool = False,
@@ -838,6 +844,7 @@ class AsyncMemory(Generic[_Memory]):
                 options,
                 domain=domain,
                 namespace=namespace,
+                namespaces=namespaces,
                 duplicates=duplicates,
                 strict=strict,
                 dry_run=dry_run,

@@ -7,7 +7,7 @@ step. `diglot.formats` has the formats.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -236,6 +236,7 @@ def import_steps(
     *,
     domain: str | None,
     namespace: str | None,
+    namespaces: Collection[str] | None,
     duplicates: Duplicates,
     strict: bool,
     dry_run: bool,
@@ -251,6 +252,7 @@ def import_steps(
     check_signal(signal)
     check_optional("domain", domain)
     check_optional("namespace", namespace)
+    allowed = None if namespaces is None else _names(namespaces)
     reader = yield lambda flag: _engine.FileReader(path, format, {**options})
     batch = _engine.Batch()
     only_counted = dry_run and duplicates == "keep"
@@ -259,7 +261,9 @@ def import_steps(
     problems: list[SkippedUnit] = []
 
     def read(flag: _engine.CancelFlag | None) -> bool:
-        return reader.read_into(batch, domain, namespace, flag, signal)  # type: ignore[no-any-return]
+        return reader.read_into(  # type: ignore[no-any-return]
+            batch, domain, namespace, allowed, flag, signal
+        )
 
     more = True
     while more:
@@ -347,6 +351,15 @@ def dedupe_steps(
     else:
         counts = yield from memory._dedupe(duplicates, signal)
     return DedupeReport(duplicates, dry_run, tuple(Outcome(*count) for count in counts))
+
+
+def _names(namespaces: object) -> list[str]:
+    # A string is a collection of strings, too, and never meant so.
+    if not isinstance(namespaces, str) and isinstance(namespaces, Collection):
+        names = list(namespaces)
+        if all(isinstance(name, str) for name in names):
+            return names
+    raise InvalidTypeError("namespaces must be a collection of str, or None", field="namespaces")
 
 
 def _check_policy(policy: object, allowed: tuple[str, ...]) -> None:

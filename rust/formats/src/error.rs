@@ -80,14 +80,13 @@ pub struct Problem {
     pub message: String,
 }
 
-/// What is wrong with a unit: the code and the message of a [`Problem`].
-pub(crate) type Fault = (&'static str, String);
+/// What is wrong with a unit, or with an entry that a [`Sink`](crate::Sink) does not take: the code and the message of a
+/// [`Problem`].
+pub type Fault = (&'static str, String);
 
-impl Problem {
-    /// The engine refused an entry.
-    pub(crate) fn refused(refusal: &diglot_engine::Error, line: u64, unit: Option<&str>) -> Problem {
-        Problem { line, unit: unit.map(start_of), code: code_of(refusal), message: refusal.to_string() }
-    }
+/// What is wrong with an entry that the engine refuses.
+pub fn refused(refusal: &diglot_engine::Error) -> Fault {
+    (code_of(refusal), refusal.to_string())
 }
 
 /// The code of a refusal by the engine.

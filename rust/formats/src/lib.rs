@@ -31,7 +31,7 @@ mod xliff;
 mod xml;
 
 pub use delimited::Column;
-pub use error::{Error, Problem, Result};
+pub use error::{Error, Fault, Problem, Result, refused};
 pub use format::{Format, create, open};
 pub use options::Options;
 
@@ -58,16 +58,16 @@ pub trait Sink {
     /// Takes an entry.
     ///
     /// # Errors
-    /// The engine's, for an entry that cannot be stored. The reader goes on.
-    fn entry(&mut self, entry: EntryRef<'_>) -> diglot_engine::Result<()>;
+    /// What is wrong with it. The reader goes on.
+    fn entry(&mut self, entry: EntryRef<'_>) -> std::result::Result<(), Fault>;
 
     /// Hears of something that was left out.
     fn skip(&mut self, problem: Problem);
 
     /// Offers an entry that stands at a line of the file; what is refused is skipped.
     fn offer(&mut self, entry: EntryRef<'_>, line: u64, unit: Option<&str>) {
-        if let Err(refusal) = self.entry(entry) {
-            self.skip(Problem::refused(&refusal, line, unit));
+        if let Err((code, message)) = self.entry(entry) {
+            self.skip(Problem { line, unit: unit.map(error::start_of), code, message });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use diglot_engine::EntryRef;
-use diglot_formats::{Error, Format, Problem, Reader, Sink, Writer};
+use diglot_formats::{Error, Fault, Format, Problem, Reader, Sink, Writer, refused};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString};
 
@@ -91,19 +91,43 @@ struct IntoBatch<'a> {
     /// What all entries get, whatever the file says.
     domain: Option<&'a str>,
     namespace: Option<&'a str>,
+    /// Where entries may be; `None` for anywhere, and nowhere in particular.
+    namespaces: Option<&'a [&'a str]>,
     problems: &'a mut Vec<Problem>,
 }
 
 impl Sink for IntoBatch<'_> {
-    fn entry(&mut self, entry: EntryRef<'_>) -> diglot_engine::Result<()> {
+    fn entry(&mut self, entry: EntryRef<'_>) -> Result<(), Fault> {
         let domain = self.domain.or(entry.domain);
-        let namespace = self.namespace.or(entry.namespace);
-        self.batch.push(EntryRef { domain, namespace, ..entry })
+        let mut namespace = self.namespace.or(entry.namespace);
+        if let Some(allowed) = self.namespaces {
+            namespace = Some(choose(namespace, allowed)?);
+        }
+        self.batch.push(EntryRef { domain, namespace, ..entry }).map_err(|refusal| refused(&refusal))
     }
 
     fn skip(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
+}
+
+/// The one of the namespaces that are allowed in which an entry belongs that names this one, or none.
+fn choose<'a>(named: Option<&str>, allowed: &[&'a str]) -> Result<&'a str, Fault> {
+    match (named, allowed) {
+        (None, [only]) => Ok(only),
+        (None, _) => {
+            let message = format!("namespace is missing; allowed are {}", quoted(allowed));
+            Err(("missing_namespace", message))
+        }
+        (Some(named), _) => allowed.iter().find(|one| **one == named).copied().ok_or_else(|| {
+            let message = format!("namespace is {named:?}; allowed are {}", quoted(allowed));
+            ("foreign_namespace", message)
+        }),
+    }
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Keeps entries and problems in the order of the file.
@@ -115,8 +139,8 @@ struct InOrder {
 }
 
 impl Sink for InOrder {
-    fn entry(&mut self, entry: EntryRef<'_>) -> diglot_engine::Result<()> {
-        entry.check()?;
+    fn entry(&mut self, entry: EntryRef<'_>) -> Result<(), Fault> {
+        entry.check().map_err(|refusal| refused(&refusal))?;
         // A text that was checked is far shorter than what has no room.
         _ = self.entries.push(entry);
         Ok(())
@@ -199,24 +223,35 @@ impl FileReader {
     }
 
     /// Reads some units into a batch, without the GIL. Returns whether there are more. All entries get the domain and the
-    /// namespace that are given.
-    #[pyo3(signature = (batch, domain=None, namespace=None, flag=None, signal=None))]
+    /// namespace that are given; those that are then in none of `namespaces` are left out, and those without one get the
+    /// only one of them.
+    #[pyo3(signature = (batch, domain=None, namespace=None, namespaces=None, flag=None, signal=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn read_into(
         &self,
         py: Python<'_>,
         batch: &Batch,
         domain: Option<Bound<'_, PyString>>,
         namespace: Option<Bound<'_, PyString>>,
+        namespaces: Option<Vec<Bound<'_, PyString>>>,
         flag: Option<&CancelFlag>,
         signal: Option<Py<PyAny>>,
     ) -> PyResult<bool> {
         let domain = domain.as_ref().map(|text| errors::utf8("domain", text, At::Single)).transpose()?;
         let namespace =
             namespace.as_ref().map(|text| errors::utf8("namespace", text, At::Single)).transpose()?;
+        let namespaces = namespaces.as_ref().map(|names| {
+            names
+                .iter()
+                .map(|name| errors::utf8("namespaces", name, At::Single))
+                .collect::<PyResult<Vec<_>>>()
+        });
+        let namespaces = namespaces.transpose()?;
         let more = self.slice(py, flag, signal, |open, control| {
             batch.with(|batch| {
                 let OpenReader { reader, problems } = open;
-                reader.read(&mut IntoBatch { batch, domain, namespace, problems }, control)
+                let namespaces = namespaces.as_deref();
+                reader.read(&mut IntoBatch { batch, domain, namespace, namespaces, problems }, control)
             })
         })?;
         Ok(more.unwrap_or(false))

@@ -1,6 +1,6 @@
 //! Files that are made to do harm, or were harmed.
 
-use diglot_formats::{Error, Format, Options, Problem, Sink, open};
+use diglot_formats::{Error, Fault, Format, Options, Problem, Sink, open};
 use proptest::prelude::*;
 
 use super::{gzip, read, read_with, refused, zstd};
@@ -145,7 +145,7 @@ fn the_first_line_tells_what_is_no_json_lines_file() {
 fn reading_can_be_stopped() {
     struct Nothing;
     impl Sink for Nothing {
-        fn entry(&mut self, _: EntryRef<'_>) -> diglot_engine::Result<()> {
+        fn entry(&mut self, _: EntryRef<'_>) -> Result<(), Fault> {
             Ok(())
         }
         fn skip(&mut self, _: Problem) {}

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::Path;
 
 use diglot_engine::{Control, EntryRef};
-use diglot_formats::{Error, Format, Options, Problem, Sink, create, open};
+use diglot_formats::{Error, Fault, Format, Options, Problem, Sink, create, open};
 use tempfile::TempDir;
 
 /// The fields of an entry, owned.
@@ -87,8 +87,8 @@ impl Read {
 }
 
 impl Sink for Read {
-    fn entry(&mut self, entry: EntryRef<'_>) -> diglot_engine::Result<()> {
-        entry.check()?;
+    fn entry(&mut self, entry: EntryRef<'_>) -> Result<(), Fault> {
+        entry.check().map_err(|refusal| diglot_formats::refused(&refusal))?;
         self.entries.push(Entry::of(entry));
         Ok(())
     }
