@@ -671,6 +671,37 @@ def test_errors_are_shown_where_they_belong_and_nothing_is_overwritten(tab: Open
     expect(page.get_by_role("heading", name=f"Entry {id}")).to_be_focused()
 
 
+def test_of_two_who_save_at_once_the_second_is_told(tab: Opened) -> None:
+    id = add(tab.server, source="Two people save this", target="one", namespace="edits")
+    page = open_entry(tab, "Two people save this")
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_role("textbox", name="Translation").fill("two")
+
+    def overtaken(route: Route) -> None:
+        """Somebody else's change comes first, when ours is on its way."""
+        if route.request.method == "PUT":
+            with tab.server.client() as client:
+                other = {"source": "Two people save this", "target": "three", "namespace": "edits"}
+                assert client.put(f"/api/v1/entries/{id}", json=other).status_code == 204
+        route.continue_()
+
+    page.route(f"**/api/v1/entries/{id}", overtaken)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("Somebody else changed this entry")
+    expect(page.get_by_role("textbox", name="Translation")).to_have_value("two")
+    assert stored(tab.server, id)["target"] == "three"
+    page.unroute(f"**/api/v1/entries/{id}")
+    # Who looks at it again can change it.
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("button", name="Edit").click()
+    expect(page.get_by_role("textbox", name="Translation")).to_have_value("three")
+    page.get_by_role("textbox", name="Translation").fill("four")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".said")).to_have_text(f"Entry {id} was saved.")
+    assert stored(tab.server, id)["target"] == "four"
+
+
 def test_an_entry_is_deleted_after_asking(tab: Opened) -> None:
     id = add(tab.server, source="Delete this one", target="lösche dies", namespace="edits")
     page = open_entry(tab, "Delete this one")
@@ -1040,6 +1071,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, 
     for name, rights in {
         "reader": {"read": ["example"], "write": []},
         "writer": {"read": ["example", "own"], "write": ["own"]},
+        "only-writer": {"read": ["example"], "write": ["own"]},
     }.items():
         keys[name], text = new_key(name, text, **rights)
     file = tmp_path_factory.mktemp("keys") / "keys.toml"
@@ -1104,6 +1136,38 @@ def test_a_key_changes_only_what_it_may(
     results(page).filter(has_text="example").first.click()
     expect(page.get_by_role("complementary").get_by_text("example", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Edit")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "policies"),
+    [("writer", ["keep", "skip", "replace", "newest"]), ("only-writer", ["keep"])],
+)
+def test_an_import_says_what_is_not_for_the_key(
+    open_page: Callable[..., Opened],
+    guarded: tuple[Server, dict[str, str]],
+    tmp_path: Path,
+    name: str,
+    policies: list[str],
+) -> None:
+    server, keys = guarded
+    file = tmp_path / "some.jsonl"
+    lines = [
+        {"source": f"Imported sentence {number}", "target": "t", "namespace": namespace}
+        for number, namespace in enumerate(("own", None, "example"))
+    ]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    page = open_page(server).go("#import")
+    page.get_by_label("Key", exact=True).fill(keys[name])
+    page.keyboard.press("Enter")
+    page.locator("input[type=file]").set_input_files(file)
+    offered = page.locator("select[name=duplicates] option")
+    assert [option.get_attribute("value") for option in offered.all()] == policies
+    page.get_by_role("button", name="Import").click()
+    report = page.locator(".report")
+    expect(report.locator(".tiles")).to_contain_text("Added2")
+    expect(report.locator("tbody tr")).to_have_count(1)
+    expect(report.locator("tbody tr th")).to_have_text("3")
+    expect(report.locator("tbody tr")).to_contain_text('namespace is "example"; allowed are "own"')
 
 
 def test_a_page_that_asked_too_often_waits_as_long_as_the_server_says(

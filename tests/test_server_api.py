@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
+from diglot.server import schemas
 from serving import Server, serving
 
 ENTRY = {"source": "Save the file", "target": "파일 저장", "source_language": "en"}
@@ -64,6 +66,35 @@ def test_an_entry_is_added_found_changed_and_removed(client: httpx.Client) -> No
         assert error(answer, 404)["code"] == "unknown_entry"
 
 
+def test_of_two_who_change_the_same_entry_the_second_is_told(client: httpx.Client) -> None:
+    path = f"/api/v1/entries/{add(client, domain='tags')}"
+    first = client.get(path).headers["etag"]
+    assert re.fullmatch(r'"[0-9a-f]{32}"', first)
+    assert client.get(path).headers["etag"] == first
+    assert client.put(path, json=ENTRY, headers={"if-match": first}).status_code == 204
+    second = client.get(path).headers["etag"]
+    assert second != first
+    for method, body in (("PUT", {**ENTRY, "target": "second"}), ("DELETE", None)):
+        for tags in (first, f'"x", {first}', "x", second.strip('"')):
+            answer = client.request(method, path, json=body, headers={"if-match": tags})
+            refused = error(answer, 412)
+            assert (refused["code"], refused["field"]) == ("entry_changed", "if-match")
+    assert client.get(path).headers["etag"] == second
+    # Each field counts, and that it is there.
+    for name, value in {**ENTRY, "notes": "", "metadata": {}, "created_at": "x"}.items():
+        changed = {**ENTRY, name: f"{value}!" if isinstance(value, str) else value}
+        assert client.put(path, json=changed, headers={"if-match": second}).status_code == 204
+        third = client.get(path).headers["etag"]
+        assert third != second, name
+        assert client.put(path, json=ENTRY, headers={"if-match": third}).status_code == 204
+    # Without a tag, or with any, whatever is there is changed; a proxy may make tags weak.
+    assert client.put(path, json=ENTRY).status_code == 204
+    for tags in ("*", f'"x" , {second}', f"W/{second}"):
+        assert client.put(path, json=ENTRY, headers={"if-match": tags}).status_code == 204
+    assert client.delete(path, headers={"if-match": second}).status_code == 204
+    assert error(client.put(path, json=ENTRY, headers={"if-match": "*"}), 404)
+
+
 def test_many_entries_are_added_all_or_none(client: httpx.Client) -> None:
     entries = [{**ENTRY, "domain": "many", "target": str(number)} for number in range(10)]
     ids = client.post("/api/v1/entries/batch", json={"entries": entries}).json()["ids"]
@@ -102,6 +133,9 @@ def test_a_batch_of_searches_finds_what_each_search_finds(client: httpx.Client) 
         ('{"query": " \\u3000"}', 422, "empty_text", "query"),
         ('{"query": "a", "max_hits": 0}', 422, "invalid_value", "max_hits"),
         ('{"query": "a", "max_hits": 101}', 422, "invalid_value", "max_hits"),
+        ('{"query": "a", "max_hits": 1e300}', 422, "invalid_value", "max_hits"),
+        ('{"query": "a", "max_hits": 1.5}', 422, "invalid_value", "max_hits"),
+        ('{"query": "a", "max_hits": "5"}', 422, "invalid_type", "max_hits"),
         ('{"query": "a", "min_score": 1.5}', 422, "invalid_value", "min_score"),
         ('{"query": "a", "min_score": "1"}', 422, "invalid_type", "min_score"),
         ('{"query": "a", "sourceLanguage": "en"}', 422, "unknown_field", "sourceLanguage"),
@@ -114,6 +148,61 @@ def test_what_is_wrong_with_a_search_is_said(
     refused = error(client.post("/api/v1/search", content=body), status)
     assert (refused["code"], refused["field"]) == (code, field)
     assert field is None or field in refused["message"]
+
+
+def test_a_whole_number_may_be_written_as_a_fraction(client: httpx.Client) -> None:
+    for _ in range(3):
+        add(client, source="one of three", domain="whole")
+    body = '{"query": "one of three", "domain": "whole", "max_hits": 2.0}'
+    assert len(client.post("/api/v1/search", content=body).json()["hits"]) == 2
+    body = '{"queries": ["one of three"], "domain": "whole", "max_hits": 2e0}'
+    (found,) = client.post("/api/v1/search/batch", content=body).json()["results"]
+    assert len(found["hits"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("queries", "code"),
+    [
+        (["a", " "], "empty_text"),
+        (["a", "b" * 40_000], "text_too_long"),
+        (["a", 1], "invalid_type"),
+    ],
+)
+def test_an_error_of_a_batch_says_which_query_it_is(
+    client: httpx.Client, queries: list[Any], code: str
+) -> None:
+    refused = error(client.post("/api/v1/search/batch", json={"queries": queries}), 422)
+    assert (refused["code"], refused["field"], refused["position"]) == (code, "queries[1]", 1)
+    assert refused["message"].startswith("queries[1]")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field", "allowed"),
+    [
+        ("POST", "import?duplicates=x", None, "duplicates", ["keep", "newest", "replace", "skip"]),
+        ("POST", "import?format=text", None, "format", [*schemas.READ]),
+        ("GET", "export?format=mo", None, "format", [*schemas.WRITTEN]),
+        ("GET", "concordance?text=a&side=x", None, "side", ["both", "source", "target"]),
+        (
+            "POST",
+            "records/batch",
+            {"records": [{"text": "a", "translation_status": "x"}]},
+            "records[0].translation_status",
+            ["draft", "missing", "verified"],
+        ),
+    ],
+)
+def test_what_is_allowed_is_said(
+    client: httpx.Client, method: str, path: str, body: Any, field: str, allowed: list[str]
+) -> None:
+    refused = error(client.request(method, f"/api/v1/{path}", json=body), 422)
+    assert (refused["code"], refused["field"]) == ("invalid_value", field)
+    assert refused["message"].endswith(f"; allowed are {', '.join(allowed)}")
+
+
+def test_a_text_file_cannot_be_imported_alone(client: httpx.Client) -> None:
+    refused = error(client.post("/api/v1/import?filename=a.txt", content=b"a"), 422)
+    assert (refused["code"], refused["field"]) == ("invalid_value", "filename")
 
 
 @pytest.mark.parametrize(
@@ -158,8 +247,12 @@ def test_what_is_wrong_with_an_entry_is_said(
 
 def test_unknown_paths_and_methods(client: httpx.Client) -> None:
     assert error(client.get("/api/v1/nothing"), 404)["code"] == "not_found"
-    assert error(client.get("/api/v1/entries/x"), 422)["field"] == "id"
-    assert error(client.get(f"/api/v1/entries/{10**30}"), 422)["field"] == "id"
+    for id in ("x", "-1", "1.0", "٣", 2**53, 2**63 - 1, 10**30, "1" * 10_000):
+        for method in ("GET", "DELETE"):
+            refused = error(client.request(method, f"/api/v1/entries/{id}"), 422)
+            assert refused["field"] == "id"
+            assert refused["message"] == f"id is not a whole number from 0 to {2**53 - 1}"
+    assert error(client.get(f"/api/v1/entries/{2**53 - 1}"), 404)["code"] == "unknown_entry"
     answer = client.patch("/api/v1/search")
     assert error(answer, 405)["code"] == "method_not_allowed"
     assert answer.headers["allow"] == "POST, GET"
@@ -174,7 +267,7 @@ def test_records_are_kept_and_recalled(client: httpx.Client) -> None:
     english = "The file is written when the save button is hit"
     changed = client.patch(path, json={"text_en": english}).json()
     assert (changed["text_en"], changed["translation_source"]) == (english, "llm")
-    asked = {"query": "file is written when the save button", "namespace": "notes"}
+    asked = {"query": "file is written when the save button", "namespace": "notes", "limit": 5.0}
     recalled = client.post("/api/v1/recall", json=asked).json()
     assert [hit["record"] for hit in recalled["hits"]] == [changed]
     assert recalled["fallback_used"] is True

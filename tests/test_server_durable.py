@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -221,3 +222,38 @@ def test_a_store_that_is_kept_by_another_process_is_busy(tmp_path: Path) -> None
         other.execute("ROLLBACK")
         other.close()
         assert client.post("/api/v1/entries", json=entry).status_code == 201
+
+
+def test_of_many_who_change_the_same_entry_at_once_one_does(
+    tmp_path: Path,
+) -> None:
+    threads = 8
+    entry = {"source": "s", "target": "t"}
+    together = threading.Barrier(threads)
+
+    def change(number: int) -> list[int]:
+        """The turns that this one won."""
+        won = []
+        with server.client() as client:
+            for turn in range(20):
+                together.wait(60)
+                tag = client.get(path).headers["etag"]
+                together.wait(60)
+                body = {**entry, "target": f"{number} {turn}"}
+                answer = client.put(path, json=body, headers={"if-match": tag})
+                assert answer.status_code in (204, 412)
+                if answer.status_code == 204:
+                    won.append(turn)
+        return won
+
+    # The disk takes its time between a look at the entry and its change.
+    with (
+        serving(tmp_path / "memory.db") as server,
+        server.client() as client,
+        ThreadPoolExecutor(threads) as pool,
+    ):
+        path = f"/api/v1/entries/{client.post('/api/v1/entries', json=entry).json()['id']}"
+        won = list(pool.map(change, range(threads)))
+        assert sorted(turn for turns in won for turn in turns) == list(range(20))
+        last = next(number for number, turns in enumerate(won) if 19 in turns)
+        assert client.get(path).json()["entry"]["target"] == f"{last} 19"

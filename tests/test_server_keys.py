@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import subprocess
 import sys
@@ -9,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -30,6 +32,8 @@ KEYS: dict[str, dict[str, Any]] = {
     "both": {"read": ["a", "b"], "write": ["a", "b"]},
     "reader": {"read": ["a"]},
     "writer": {"write": ["a"]},
+    "writer-of-all": {"write": ["*"]},
+    "half": {"read": ["a"], "write": ["a", "b"]},
     "none": {},
     "all": {"read": ["*"], "write": ["*"]},
     "admin": {"read": ["*"], "admin": True},
@@ -163,20 +167,47 @@ def test_an_entry_cannot_change_its_namespace(tenants: Tenants) -> None:
     assert tenants["a"].get(f"/api/v1/entries/{id}").json()["entry"]["namespace"] == "a"
 
 
-def operations(client: httpx.Client) -> Iterator[tuple[str, str, list[str], list[str]]]:
-    """Method and path of each operation, the parameters of its query string, its body's fields."""
+class Operation(NamedTuple):
+    """An operation as the OpenAPI document has it."""
+
+    method: str
+    path: str
+    path_names: list[str]
+    query: list[str]
+    fields: list[str]
+    many: bool
+
+    def ask(self, client: httpx.Client, values: dict[str, Any]) -> httpx.Response:
+        """Asks for it with those of the values that it takes."""
+        path = self.path
+        for name in self.path_names:
+            path = path.replace(f"{{{name}}}", quote(str(values[name]), ""))
+        body: Any = {name: values[name] for name in self.fields if name in values}
+        return client.request(
+            self.method,
+            path,
+            params={name: values[name] for name in self.query if name in values},
+            json=([body] if self.many else body) if self.fields else None,
+            headers={"if-match": values["if-match"]} if "if-match" in values else None,
+        )
+
+
+def operations(client: httpx.Client) -> Iterator[Operation]:
     document = client.get("/openapi.json").json()
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            parameters = operation.get("parameters", ())
-            query = [parameter["name"] for parameter in parameters if parameter["in"] == "query"]
+            names: dict[str, list[str]] = {"path": [], "query": [], "header": []}
+            for parameter in operation.get("parameters", ()):
+                names[parameter["in"]].append(parameter["name"])
             content = operation.get("requestBody", {}).get("content", {})
             fields: list[str] = []
+            many = False
             if "application/json" in content:
-                reference = content["application/json"]["schema"]["$ref"]
-                name = reference.rpartition("/")[2]
+                schema = content["application/json"]["schema"]
+                many = schema.get("type") == "array"
+                name = (schema["items"] if many else schema)["$ref"].rpartition("/")[2]
                 fields = list(document["components"]["schemas"][name]["properties"])
-            yield method.upper(), path, query, fields
+            yield Operation(method.upper(), path, names["path"], names["query"], fields, many)
 
 
 def test_another_tenant_cannot_be_reached_through_any_parameter(tenants: Tenants) -> None:
@@ -190,16 +221,21 @@ def test_another_tenant_cannot_be_reached_through_any_parameter(tenants: Tenants
     (hit,) = tenants["all"].post("/api/v1/search", json=search).json()["hits"]
     before = tenants["b"].get(f"/api/v1/entries/{theirs}").json()
     assert SECRET in str(before)
+    tag = tenants["b"].get(f"/api/v1/entries/{theirs}").headers["etag"]
+
+    assert "zz_b" not in tenants["a"].get("/tmserver/languages/").text
+    assert "zz_b" in tenants["b"].get("/tmserver/languages/").text
 
     good: dict[str, Any] = {"query": "their text", "query_en": "their text", "text": "their text"}
     good |= {"queries": ["their text"], "min_score": 0.0, "max_hits": 100, "limit": 100}
     good |= {"source": "mine", "target": "mine", "entries": [], "records": [], "note": "mine"}
-    good |= {"text_en": "mine", "id": theirs}
+    good |= {"text_en": "mine", "id": theirs, "source_language": "xx-b", "target_language": "zz-b"}
+    good |= {"name": "mine", "format": "jsonl", "min_similarity": 30}
     bad: dict[str, list[Any]] = {
         "namespace": ["b", "*", "", "a,b", "B", "b\u0000", "a"],
         "id": [theirs, hit["id"], record["id"], "their text"],
         "after": [theirs, hit["id"], 0],
-        "source_language": ["xx-b"],
+        "source": ["their text"],
         "lang": ["en"],
         "domain": ["of b"],
         "entries": [[{"source": "s", "target": "mine", "namespace": "b"}]],
@@ -207,38 +243,134 @@ def test_another_tenant_cannot_be_reached_through_any_parameter(tenants: Tenants
             [{"text": "mine", "namespace": "b"}],
             [{"text": "mine", "id": record["id"]}],
         ],
+        "duplicates": ["skip", "replace", "newest"],
+        "if-match": [tag, "*"],
     }
     tried = 0
-    for method, path, query, fields in operations(tenants["a"]):
-        path_names = ["id"] if "{id}" in path else []
-        names = [*path_names, *query, *fields]
+    for operation in operations(tenants["a"]):
+        names = [*operation.path_names, *operation.query, *operation.fields, "if-match"]
         for variant in [{}, *({name: value} for name in names for value in bad.get(name, ()))]:
             chosen = {name: good[name] for name in names if name in good} | variant
-            if "id" in fields and "id" not in variant:
+            if "id" in operation.fields and "id" not in variant:
                 del chosen["id"]
-            answer = tenants["a"].request(
-                method,
-                path.replace("{id}", str(chosen.get("id"))),
-                params={name: chosen[name] for name in query if name in chosen},
-                json={name: chosen[name] for name in fields if name in chosen} if fields else None,
-            )
-            where = f"{method} {path} with {variant}: {answer.status_code} {answer.text}"
+            answer = operation.ask(tenants["a"], chosen)
+            where = f"{operation} with {variant}: {answer.status_code} {answer.text}"
             assert answer.status_code < 500, where
             assert SECRET not in answer.text, where
             assert '"namespace":"b"' not in answer.text, where
-            if path_names and "records" not in path and chosen["id"] in (theirs, hit["id"]):
+            if "/entries/{id}" in operation.path and chosen["id"] in (theirs, hit["id"]):
                 assert answer.status_code == 404, where
             tried += 1
-    assert tried > 60
+    assert tried > 120
     unit = "/tmserver/xx-b/zz-b/unit/"
     for path in (f"{unit}their%20text", f"{unit}?source=their+text"):
-        assert tenants["a"].get(path).json() == []
-        assert len(tenants["b"].get(path).json()) == 1
+        assert SECRET not in tenants["a"].get(path).text
+        assert [unit["target"] for unit in tenants["b"].get(path).json()] == [SECRET]
     assert code(tenants["a"].get(f"{unit}their%20text?namespace=b"), 403) == "forbidden"
-    assert "zz_b" not in tenants["a"].get("/tmserver/languages/").text
-    assert "zz_b" in tenants["b"].get("/tmserver/languages/").text
     assert tenants["b"].get(f"/api/v1/entries/{theirs}").json() == before
     assert tenants["b"].get(f"/api/v1/records/{record['id']}").json() == record
+
+
+def test_a_key_that_may_only_write_learns_nothing_of_what_is_there(tenants: Tenants) -> None:
+    """Every operation, asked by a key that knows the ids of things that others changed since."""
+    own = "what readers may know"
+    entry = {"source": "their text", "target": "t", "namespace": "a"}
+    entry |= {"source_language": "xx-a", "target_language": "zz-a"}
+    good: dict[str, Any] = {"query": "their text", "text": "their text", "source": "their text"}
+    good |= {"queries": ["their text"], "target": own, "name": "mine", "note": "mine"}
+    good |= {"entries": [entry], "records": [], "source_language": "xx-a", "format": "jsonl"}
+    good |= {"target_language": "zz-a", "namespace": "a"}
+    for writer in ("writer", "writer-of-all"):
+        id = tenants[writer].post("/api/v1/entries", json=entry).json()["id"]
+        body = {"text": "note", "namespace": "a"}
+        record = tenants[writer].post("/api/v1/records", json=body).json()["id"]
+        listed = tenants["a"].get("/api/v1/concordance", params={"text": "their text"}).json()
+        mine = listed["entries"][-1]["id"]
+        path = f"/api/v1/entries/{mine}"
+        for operation in operations(tenants["a"]):
+            # What the key would have to know in order to change it is not there yet, or is again.
+            assert tenants["a"].put(path, json={**entry, "notes": own}).status_code == 204
+            changed = {"metadata": {"a": own}, "text_en": own}
+            answer = tenants["a"].patch(f"/api/v1/records/{record}", json=changed)
+            assert answer.json()["text_en"] == own
+            if operation.method == "DELETE":
+                continue
+            values = {**good, "id": record if "records" in operation.path else id}
+            if operation.path == "/api/v1/records":
+                del values["id"]
+            answer = operation.ask(tenants[writer], values)
+            where = f"{operation}: {answer.status_code} {answer.text}"
+            assert answer.status_code < 500, where
+            assert own not in answer.text, where
+            assert "zz_a" not in answer.text, where
+        answer = tenants[writer].patch(f"/api/v1/records/{record}", json={"category": "c"})
+        assert code(answer, 403) == "forbidden"
+        assert tenants["a"].get(f"/api/v1/records/{record}").json()["category"] is None
+        # Whether a guess is right is not for those who may not look.
+        tag = tenants["a"].get(path).headers["etag"]
+        for method in ("PUT", "DELETE"):
+            answers = [
+                tenants[writer].request(
+                    method,
+                    f"/api/v1/entries/{id}",
+                    json=entry if method == "PUT" else None,
+                    headers={"if-match": guess},
+                )
+                for guess in (tag, '"0"', "*")
+            ]
+            assert [answer.status_code for answer in answers] == [403] * 3
+            assert len({answer.text for answer in answers}) == 1
+        assert tenants["a"].get(path).json()["entry"]["notes"] == own
+        assert tenants[writer].delete(f"/api/v1/entries/{id}").status_code == 204
+
+
+def test_answers_to_a_key_that_may_only_write_do_not_depend_on_what_is_there(
+    tenants: Tenants,
+) -> None:
+    there = {"source": "only this one is there", "target": "t", "source_language": "en"}
+    there |= {"target_language": "ko", "namespace": "a"}
+    tenants.add("a", **there)
+    missing = {**there, "source": "only this one is new"}
+    for writer in ("writer", "writer-of-all"):
+        answers = []
+        for entry in (there, missing):
+            line = json.dumps(entry)
+            query = {"filename": "a.jsonl", "namespace": "a"}
+            client = tenants[writer]
+            answers.append([])
+            for extra in ({"dry_run": "true"}, {"dry_run": "true", "duplicates": "keep"}):
+                answer = client.post("/api/v1/import", content=line, params={**query, **extra})
+                assert answer.json()["added"] == 1, answer.text
+                answers[-1].append(answer.text)
+            for policy in ("skip", "replace", "newest"):
+                for dry_run in ("true", "false"):
+                    extra = {"duplicates": policy, "dry_run": dry_run}
+                    answer = client.post("/api/v1/import", content=line, params={**query, **extra})
+                    assert code(answer, 403) == "forbidden"
+                    assert "right to read" in answer.text
+                    answers[-1].append(answer.text)
+            unit = {"source": entry["source"], "target": "t"}
+            for path, body in (("unit/x", unit), ("store/x", [unit, unit])):
+                for method in ("POST", "PUT") if path == "unit/x" else ("POST",):
+                    url = f"/tmserver/en/ko/{path}?namespace=a"
+                    answer = client.request(method, url, json=body)
+                    assert answer.status_code == 200, answer.text
+                    answers[-1].append(answer.text)
+        assert answers[0] == answers[1]
+
+
+def test_duplicates_are_looked_for_only_where_the_key_may_read(tenants: Tenants) -> None:
+    line = json.dumps({"source": "s", "target": "t", "domain": "half"})
+
+    def ask(**query: str) -> httpx.Response:
+        return tenants["half"].post("/api/v1/import", content=line, params={**query})
+
+    for policy in ("skip", "replace", "newest"):
+        asked = {"filename": "a.jsonl", "duplicates": policy}
+        assert ask(**asked, namespace="a").status_code == 200
+        assert code(ask(**asked, namespace="b"), 403) == "forbidden"
+        assert code(ask(**asked), 403) == "forbidden"
+    assert ask(filename="a.jsonl", namespace="b").status_code == 200
 
 
 def test_what_belongs_to_another_looks_like_what_is_not_there(tenants: Tenants) -> None:
@@ -268,14 +400,18 @@ def test_what_belongs_to_another_looks_like_what_is_not_there(tenants: Tenants) 
         )
 
 
-def test_ids_do_not_tell_how_many_entries_there_are(tenants: Tenants) -> None:
+@pytest.mark.parametrize("name", ["a", "writer", "writer-of-all"])
+def test_ids_do_not_tell_how_many_entries_there_are(tenants: Tenants, name: str) -> None:
     ids = []
     for _ in range(20):
-        ids.append(tenants.add("a"))
+        ids.append(tenants.add(name, namespace="a"))
         tenants.add("b")
     assert ids != sorted(ids)
     steps = {after - before for before, after in pairwise(ids)}
     assert len(steps) == len(ids) - 1
+    if name != "a":
+        # It may not read them.
+        return
     text = {"text": "the file", "limit": 100}
     listed = tenants["a"].get("/api/v1/concordance", params=text).json()["entries"]
     assert [item["id"] for item in listed if item["id"] in ids] == ids
@@ -402,6 +538,8 @@ def test_a_key_that_is_bound_to_namespaces_cannot_try_out_ids(tenants: Tenants) 
         assert code(answer, 403) == "forbidden"
         batch = {"records": [{"text": "mine", "id": id}]}
         answer = tenants["a"].post("/api/v1/records/batch", json=batch)
+        assert code(answer, 403) == "forbidden"
+        answer = tenants["writer-of-all"].post("/api/v1/records", json={"text": "mine", "id": id})
         assert code(answer, 403) == "forbidden"
     answer = tenants["all"].post("/api/v1/records", json={"text": "chosen", "id": "my-own"})
     assert answer.json()["id"] == "my-own"

@@ -111,9 +111,44 @@ def test_similarity_and_candidates(client: httpx.Client) -> None:
     assert ask() == [71]
     assert ask(min_similarity=60) == [71, 69]
     assert ask(min_similarity=1) == [71, 69]
-    assert ask(min_similarity="x", max_candidates="y") == ask()
+    assert ask(min_similarity=-5) == ask(min_similarity=1)
+    # amaGama takes 0 for nothing, too.
+    assert ask(min_similarity=0, max_candidates=0, style="gnome") == ask()
     assert ask(min_similarity=1000) == []
-    assert len(ask(min_similarity=30, max_candidates=10**9)) == 2
+    assert ask(min_similarity=30, max_candidates=1) == [71]
+    assert len(ask(min_similarity=30, max_candidates=10**30)) == 2
+
+
+def test_errors_name_the_parameters_of_the_protocol(client: httpx.Client) -> None:
+    unit = {"source": "a", "target": "t"}
+    blank = {**unit, "target": " "}
+    number = {**unit, "target": 1}
+    long = "a" * 40_000
+    path = "/tmserver/en/af"
+    for method, url, body, code, field in (
+        ("GET", "unit/a?min_similarity=abc", None, "invalid_type", "min_similarity"),
+        ("GET", "unit/a?min_similarity=", None, "invalid_type", "min_similarity"),
+        ("GET", "unit/a?max_candidates=1.5", None, "invalid_type", "max_candidates"),
+        ("GET", "unit/a?max_candidates=-1", None, "invalid_value", "max_candidates"),
+        ("GET", f"unit/{long}", None, "text_too_long", "text"),
+        ("GET", f"unit/?source={long}", None, "text_too_long", "source"),
+        ("GET", "unit/%E3%80%80", None, "empty_text", "text"),
+        ("GET", "unit/?source=%E3%80%80", None, "empty_text", "source"),
+        ("PUT", "unit/a", {"source": "a"}, "missing_field", "target"),
+        ("POST", "unit/a", blank, "empty_text", "target"),
+        ("POST", "store/a.po", [unit, blank], "empty_text", "[1].target"),
+        ("POST", "store/a.po", [unit, number], "invalid_type", "[1].target"),
+        ("POST", "store/a.po", [unit] * 1001, "too_many", None),
+    ):
+        answer = client.request(method, f"{path}/{url}", json=body)
+        where = f"{method} {url[:40]}: {answer.text}"
+        assert answer.status_code == 422, where
+        error = answer.json()["error"]
+        assert (error["code"], error["field"]) == (code, field), where
+        assert error["position"] == (1 if field == "[1].target" else None), where
+        for other in ("max_hits", "min_score", "query", "entries"):
+            assert other not in answer.text, where
+    assert client.get(f"{path}/unit/a").json() == []
 
 
 def test_what_is_not_there(client: httpx.Client) -> None:
@@ -131,7 +166,8 @@ def test_what_is_not_there(client: httpx.Client) -> None:
     assert client.delete("/tmserver/en/af/unit/Network").status_code == 405
     assert client.post("/tmserver/languages/").status_code == 405
     assert client.get("/tmserver/en/af/unit/%ff").status_code == 400
-    assert client.get("/tmserver/en/af/unit/" + "a" * 40_000).status_code == 422
+    for path in ("/tmserver//af/unit/a", "/tmserver/en//unit/a", "/tmserver/en/af/store/"):
+        assert client.post(path, json=[]).status_code == 404, path
 
 
 def test_units_are_added_once(client: httpx.Client) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import httpx
 import pytest
 
 from diglot.server.keys import new_key
+from diglot.server.schemas import WRITTEN
 from serving import Server, serving
 
 ENTRIES = [
@@ -182,11 +185,12 @@ def test_a_tenant_imports_and_exports_only_what_is_its_own(
 ) -> None:
     theirs = [{**entry, "namespace": "b", "notes": "of a"} for entry in ENTRIES]
     lines = "".join(json.dumps(entry) + "\n" for entry in theirs).encode()
-    imported(clients["a"], lines, filename="a.jsonl")
+    imported(clients["a"], lines, filename="a.jsonl", namespace="a")
     assert clients["b"].get("/api/v1/facets").json()["entries"] == 0
     imported(clients["b"], LINES, filename="a.jsonl")
     # What is replaced is in the same namespace.
-    report = imported(clients["a"], lines, filename="a.jsonl", duplicates="replace")
+    query = {"filename": "a.jsonl", "namespace": "a", "duplicates": "replace"}
+    report = imported(clients["a"], lines, **query)
     assert (report["duplicate"], report["replaced"]) == (5, 0)
     for name, notes in (("a", "of a"), ("b", None)):
         entries = [
@@ -200,8 +204,120 @@ def test_a_tenant_imports_and_exports_only_what_is_its_own(
         refused(answer, 403, "forbidden")
         answer = clients[name].post(f"/api/v1/import?namespace={other}", content=lines)
         refused(answer, 403, "forbidden")
-    assert refused(clients["both"].post("/api/v1/import", content=lines), 422, "missing_field")
     assert refused(clients["both"].get("/api/v1/export?format=tmx"), 422, "missing_field")
+
+
+@pytest.mark.parametrize("format", [*WRITTEN, "camelCase"])
+def test_units_of_other_namespaces_are_left_out(
+    clients: dict[str, httpx.Client], format: str
+) -> None:
+    entries = [
+        {"source": f"Source {number}", "target": "t", "namespace": name, "domain": f"of {format}"}
+        | {"source_language": "en", "target_language": "ko"}
+        for number, name in enumerate(("a", "b", None, "never heard of", "b", "A"))
+    ]
+    body = {"entries": entries}
+    assert clients["admin"].post("/api/v1/entries/batch", json=body).status_code == 201
+    name = "jsonl" if format == "camelCase" else format
+    file = exported(clients["admin"], format=name, domain=f"of {format}")
+    if format == "camelCase":
+        file = file.replace(b"source_language", b"sourceLanguage")
+    query = {"format": name, "filename": "some file"}
+
+    def import_into(client: str, **more: str) -> tuple[dict[str, list[str]], list[str]]:
+        """The sources that were added, by namespace, and the codes of what was left out."""
+        domain = f"{format} {client} {more}"
+        asked = {**query, **more, "domain": domain}
+        dry = imported(clients[client], file, **asked, dry_run="true")
+        assert clients["admin"].get(f"/api/v1/export?format=jsonl&domain={domain}").content == b""
+        report = imported(clients[client], file, **asked)
+        assert {**report, "dry_run": True} == dry
+        found: dict[str, list[str]] = {}
+        for line in exported(clients["admin"], format="jsonl", domain=domain).splitlines():
+            entry = json.loads(line)
+            found.setdefault(entry.get("namespace"), []).append(entry["source"][-1:])
+        problems = report["problems"]
+        assert report["skipped"] == len(problems)
+        for problem in problems:
+            assert problem["line"] > 0
+            assert "allowed are" in problem["reason"]
+        return found, [problem["code"] for problem in problems]
+
+    foreign, missing = "foreign_namespace", "missing_namespace"
+    if format == "po":
+        # It cannot hold namespaces.
+        assert import_into("a") == ({"a": list("012345")}, [])
+        assert import_into("both") == ({}, [missing] * 6)
+    else:
+        assert import_into("a") == ({"a": ["0", "2"]}, [foreign] * 4)
+        assert import_into("both") == (
+            {"a": ["0"], "b": ["1", "4"]},
+            [missing, foreign, foreign],
+        )
+        # With the right to write everywhere, each goes where it says.
+        found, problems = import_into("admin")
+        assert (len(found), problems) == (5, [])
+        # Line by line, as the page asks; and strict, which is all or none.
+        asked = {**query, "domain": f"{format} lines"}
+        answer = clients["a"].post(
+            "/api/v1/import",
+            content=file,
+            params=asked,
+            headers={"accept": "application/x-ndjson"},
+        )
+        report = json.loads(answer.text.splitlines()[-1])["report"]
+        assert (report["added"], report["skipped"]) == (2, 4)
+        asked = {**query, "domain": f"{format} strict", "strict": "true"}
+        answer = clients["a"].post("/api/v1/import", content=file, params=asked)
+        error = refused(answer, 422, "invalid_format")
+        assert error["line"] == report["problems"][0]["line"]
+        assert error["message"].startswith(f"some file, line {error['line']}: namespace is ")
+        domain = f"{format} strict"
+        assert clients["admin"].get(f"/api/v1/export?format=jsonl&domain={domain}").content == b""
+    # What is asked for outright is done.
+    assert import_into("a", namespace="a") == ({"a": list("012345")}, [])
+    assert import_into("both", namespace="b") == ({"b": list("012345")}, [])
+
+
+def test_a_key_has_one_import_at_a_time_and_all_keys_four(
+    served: tuple[Server, dict[str, str], Path], clients: dict[str, httpx.Client]
+) -> None:
+    server, keys, folder = served
+    path = "/api/v1/import?filename=a.jsonl&namespace={}"
+    go_on = threading.Event()
+
+    def slow(name: str, namespace: str) -> httpx.Response:
+        def content() -> Iterator[bytes]:
+            yield LINES
+            assert go_on.wait(60)
+
+        with server.client(keys[name]) as client:
+            return client.post(path.format(namespace), content=content())
+
+    def begun(count: int) -> None:
+        # Each that has begun has a folder of its own.
+        while len(list(folder.iterdir())) < count:
+            pass
+
+    with ThreadPoolExecutor() as threads:
+        try:
+            first = threads.submit(slow, "a", "a")
+            begun(1)
+            answer = clients["a"].post(path.format("a"), content=LINES)
+            refused(answer, 429, "import_running")
+            assert answer.headers["retry-after"] == "1"
+            assert clients["b"].post(path.format("b"), content=LINES).status_code == 200
+            others = [threads.submit(slow, *each) for each in (("b", "b"), ("both", "a"))]
+            others.append(threads.submit(slow, "other", "c"))
+            begun(4)
+            refused(clients["admin"].post(path.format("d"), content=LINES), 503, "busy")
+            # Others wait for none of them.
+            assert clients["admin"].get("/api/v1/formats").status_code == 200
+        finally:
+            go_on.set()
+        assert [one.result().status_code for one in (first, *others)] == [200] * 4
+    assert clients["a"].post(path.format("a"), content=LINES).status_code == 200
+    assert clients["admin"].post(path.format("d"), content=LINES).status_code == 200
 
 
 def test_an_import_ends_when_its_client_hangs_up(

@@ -62,6 +62,51 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Translati
             yield store
 
 
+def test_namespaces_that_entries_may_be_in(memory, tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    names = ["a", None, "b", "A", "", "c"]
+    entries = [TranslationMemoryEntry(f"s{n}", "t", namespace=ns) for n, ns in enumerate(names)]
+    path.write_text("".join(json.dumps(entry.to_dict()) + "\n" for entry in entries), "utf-8")
+
+    def left_out(**options) -> tuple[list[tuple[str, str | None]], list[tuple[int, str]]]:
+        before = len(memory)
+        dry = memory.import_file(path, dry_run=True, **options)
+        assert len(memory) == before
+        report = memory.import_file(path, **options)
+        assert (report.pairs, report.problems) == (dry.pairs, dry.problems)
+        added = list(memory)[before:]
+        assert report.added == len(added)
+        problems = [(problem.line, problem.code) for problem in report.problems]
+        return [(entry.source, entry.namespace) for entry in added], problems
+
+    foreign, missing = "foreign_namespace", "missing_namespace"
+    assert left_out(namespaces=["a"]) == (
+        [("s0", "a"), ("s1", "a")],
+        [(3, foreign), (4, foreign), (5, foreign), (6, foreign)],
+    )
+    assert left_out(namespaces=("b", "", "a")) == (
+        [("s0", "a"), ("s2", "b"), ("s4", "")],
+        [(2, missing), (4, foreign), (6, foreign)],
+    )
+    assert left_out(namespaces={"a", "x"}, namespace="x") == (
+        [(f"s{n}", "x") for n in range(6)],
+        [],
+    )
+    assert left_out(namespaces=[])[0] == []
+    with pytest.raises(FormatError, match=r"line 2: namespace is missing; allowed are") as caught:
+        memory.import_file(path, namespaces=["a", "b"], strict=True)
+    assert caught.value.line == 2
+    with pytest.raises(FormatError, match='line 3: namespace is "b"; allowed are "a"'):
+        memory.import_file(path, namespaces=["a"], strict=True)
+    for wrong in ("a", 1, [1], b"a", iter(["a"])):
+        with pytest.raises(InvalidTypeError) as type_error:
+            memory.import_file(path, namespaces=wrong)
+        assert type_error.value.field == "namespaces"
+    with pytest.raises(InvalidValueError) as value_error:
+        memory.import_file(path, namespaces=["\ud800"])
+    assert (value_error.value.code, value_error.value.field) == ("lone_surrogate", "namespaces")
+
+
 def shown(memory) -> list[str]:
     return [f"{entry.source} {entry.target}" for entry in memory]
 

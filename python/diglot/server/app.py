@@ -9,7 +9,7 @@ import msgspec
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from diglot.server import browse, entries, records, system, transfer
+from diglot.server import browse, entries, records, system, tmserver, transfer
 from diglot.server.errors import ApiError, not_found
 from diglot.server.openapi import document
 from diglot.server.operation import Answer, Call, Operation, Path, answer_error
@@ -39,7 +39,9 @@ class App:
             *system.OPERATIONS,
         ]
         described = msgspec.json.encode(
-            document(operations, service.limits, keys=service.keys is not None)
+            document(
+                [*operations, *tmserver.OPERATIONS], service.limits, keys=service.keys is not None
+            )
         )
 
         async def openapi(call: Call) -> Answer:

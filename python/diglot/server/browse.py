@@ -21,7 +21,7 @@ _VALUES = 1000
 
 async def concordance(call: Call) -> dict[str, Any]:
     query = call.query
-    check_hits(call, "limit", query.limit)
+    limit = check_hits(call, "limit", query.limit)
     access = call.access
     found = []
     for namespace in access.namespaces_to_read(query.namespace):
@@ -33,12 +33,12 @@ async def concordance(call: Call) -> dict[str, Any]:
             domain=query.domain,
             namespace=namespace,
             start=0 if query.after is None else access.inward(query.after) + 1,
-            max_entries=query.limit,
+            max_entries=limit,
         )
     # Ids are in order of insertion.
     found.sort(key=lambda item: item[0])
-    entries = [{"id": access.outward(id), "entry": entry} for id, entry in found[: query.limit]]
-    more = len(entries) == query.limit
+    entries = [{"id": access.outward(id), "entry": entry} for id, entry in found[:limit]]
+    more = len(entries) == limit
     return {"entries": entries, "next": entries[-1]["id"] if more else None}
 
 

@@ -20,8 +20,6 @@ def check_text(call: Call, field: str, text: str, position: int | None = None) -
     most = call.service.limits.max_query
     if len(text) > most:
         message = f"{field} has {len(text):,} characters; at most {most:,} are allowed"
-        if position is not None:
-            field = f"{field}[{position}]"
         raise ApiError(422, "text_too_long", message, field=field, position=position)
 
 
@@ -29,22 +27,28 @@ def check_count(call: Call, field: str, count: int) -> None:
     """Raises `ApiError` if a request has too many items."""
     most = call.service.limits.max_batch
     if count > most:
-        message = f"{field} has {count:,} items; at most {most:,} are allowed"
-        raise ApiError(422, "too_many", message, field=field)
+        message = f"{field or 'the body'} has {count:,} items; at most {most:,} are allowed"
+        raise ApiError(422, "too_many", message, field=field or None)
 
 
-def check_hits(call: Call, field: str, wanted: int) -> None:
-    """Raises `ApiError` if a request wants too many hits."""
+def check_hits(call: Call, field: str, wanted: float) -> int:
+    """How many hits a request wants.
+
+    Raises:
+        ApiError: They are too many.
+    """
     most = call.service.limits.max_hits
     if wanted > most:
         message = f"{field} is {wanted}; it must be from 1 to {most}"
         raise ApiError(422, "invalid_value", message, field=field)
+    return int(wanted)
 
 
 def make_all(
     call: Call, field: str, bodies: Sequence[_Body], make: Callable[[Call, _Body], _Made]
 ) -> list[_Made]:
-    """What `make` makes of the items of a batch. Its errors tell which item is at fault.
+    """What `make` makes of the items of a batch, a field or, without a name, the whole body. Its
+    errors tell which item is at fault.
 
     Raises:
         ApiError: There are too many items, or one is not allowed.

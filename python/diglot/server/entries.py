@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import sleep
+from hashlib import blake2b
 from heapq import merge
 from itertools import islice
 from time import perf_counter
@@ -11,11 +12,11 @@ from typing import Any
 import msgspec
 
 from diglot._steps import SLICE
-from diglot.errors import UnknownEntryError
+from diglot.errors import DiglotError, UnknownEntryError
 from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
 from diglot.server import schemas
 from diglot.server.checks import check_count, check_hits, check_text, make_all
-from diglot.server.errors import ApiError
+from diglot.server.errors import ApiError, from_diglot
 from diglot.server.operation import API, Answer, Call, Operation
 
 __all__ = ["OPERATIONS"]
@@ -51,11 +52,11 @@ def _entry(call: Call, body: schemas.Entry) -> TranslationMemoryEntry:
 def _id(call: Call) -> int:
     """The id in the path, as the memory knows it."""
     text = call.parameters["id"]
-    # 2**53 has 16 digits.
-    if not (text.isascii() and text.isdecimal() and len(text) <= 16):
-        message = f"the id is {text!r}; it must be a number"
-        raise ApiError(422, "invalid_value", message, field="id")
-    return call.access.inward(int(text))
+    # Python refuses to read numbers of thousands of digits.
+    if len(text) <= 16 and text.isascii() and text.isdecimal() and int(text) <= schemas.MOST_ID:
+        return call.access.inward(int(text))
+    message = f"id is not a whole number from 0 to {schemas.MOST_ID}"
+    raise ApiError(422, "invalid_value", message, field="id")
 
 
 def _unknown(call: Call) -> ApiError:
@@ -74,43 +75,67 @@ async def _get(call: Call) -> tuple[int, TranslationMemoryEntry]:
     return id, entry
 
 
-async def get(call: Call) -> dict[str, Any]:
+def _tag(entry: TranslationMemoryEntry) -> str:
+    """The ETag of an entry: another one for every other state of it."""
+    return f'"{blake2b(msgspec.json.encode(entry), digest_size=16).hexdigest()}"'
+
+
+async def get(call: Call) -> Answer:
     id, entry = await _get(call)
     call.access.namespaces_to_read(entry.namespace)
-    return {"id": call.access.outward(id), "entry": entry}
+    content = msgspec.json.encode({"id": call.access.outward(id), "entry": entry})
+    return Answer("application/json", content, (("etag", _tag(entry)),))
+
+
+async def _get_to_change(call: Call) -> tuple[int, TranslationMemoryEntry]:
+    """As `_get`, for a request that may only change the entry with one of the ETags that it names,
+    if it names some.
+    """
+    id, entry = await _get(call)
+    call.access.namespace_to_write(entry.namespace)
+    if wanted := call.header("if-match"):
+        # Who may not read the entry could try out what is in it.
+        call.access.namespaces_to_read(entry.namespace)
+        # A proxy that compresses answers calls their ETags weak; they are of the same states.
+        tags = [tag.strip().removeprefix("W/") for tag in wanted.split(",")]
+        if "*" not in tags and _tag(entry) not in tags:
+            message = "the entry has another ETag than if-match names, so it was changed meanwhile"
+            raise ApiError(412, "entry_changed", message, field="if-match")
+    return id, entry
 
 
 async def replace(call: Call) -> None:
-    id, old = await _get(call)
-    call.access.namespace_to_write(old.namespace)
-    # An entry stays in its namespace, so that nobody can take what was changed in the meantime into
-    # another one.
-    if call.body.namespace not in (None, old.namespace):
-        message = f"an entry cannot change its namespace; this one is in {old.namespace!r}"
-        raise ApiError(409, "fixed_namespace", message, field="namespace")
-    call.body.namespace = old.namespace
-    try:
-        await call.service.store.replace(id, _entry(call, call.body))
-    except UnknownEntryError:
-        raise _unknown(call) from None
+    # Between a look at an entry and its change, no other request may change it.
+    async with call.service.changing:
+        id, old = await _get_to_change(call)
+        # An entry stays in its namespace, so that nobody can take what was changed in the meantime
+        # into another one.
+        if call.body.namespace not in (None, old.namespace):
+            place = "in none" if old.namespace is None else f"in {old.namespace!r}"
+            message = f"an entry cannot change its namespace; this one is {place}"
+            raise ApiError(409, "fixed_namespace", message, field="namespace")
+        call.body.namespace = old.namespace
+        try:
+            await call.service.store.replace(id, _entry(call, call.body))
+        except UnknownEntryError:
+            raise _unknown(call) from None
 
 
 async def remove(call: Call) -> None:
-    id, old = await _get(call)
-    call.access.namespace_to_write(old.namespace)
-    try:
-        await call.service.store.remove(id)
-    except UnknownEntryError:
-        raise _unknown(call) from None
+    async with call.service.changing:
+        id, _ = await _get_to_change(call)
+        try:
+            await call.service.store.remove(id)
+        except UnknownEntryError:
+            raise _unknown(call) from None
 
 
 def _filters(call: Call, body: schemas.SearchRequest | schemas.SearchBatch) -> dict[str, Any]:
-    check_hits(call, "max_hits", body.max_hits)
     return {
         "source_language": body.source_language,
         "target_language": body.target_language,
         "domain": body.domain,
-        "max_hits": body.max_hits,
+        "max_hits": check_hits(call, "max_hits", body.max_hits),
         "min_score": body.min_score,
     }
 
@@ -123,7 +148,7 @@ async def _search(call: Call, body: schemas.SearchRequest) -> list[TranslationMe
         await call.service.store.search(body.query, namespace=namespace, **filters)
         for namespace in call.access.namespaces_to_read(body.namespace)
     ]
-    return _outward(call, found, body.max_hits)
+    return _outward(call, found, filters["max_hits"])
 
 
 def _outward(
@@ -147,24 +172,37 @@ async def _search_query(call: Call) -> dict[str, Any]:
     return {"hits": await _search(call, call.query)}
 
 
+async def _search_many(
+    call: Call, queries: list[str], **options: Any
+) -> list[list[TranslationMemoryHit]]:
+    try:
+        return await call.service.store.search_many(queries, **options)
+    except DiglotError as error:
+        if error.position is None:
+            raise
+        failure = from_diglot(error)
+        failure.detail.field = f"queries[{error.position}]"
+        raise failure from None
+
+
 async def search_batch(call: Call) -> Answer:
     body = call.body
     check_count(call, "queries", len(body.queries))
     for position, query in enumerate(body.queries):
-        check_text(call, "queries", query, position)
+        check_text(call, f"queries[{position}]", query, position)
     filters = _filters(call, body)
     namespaces = call.access.namespaces_to_read(body.namespace)
     # The request was counted as one before it was read.
     call.access.charge(max(1, len(body.queries) * len(namespaces)), counted=1)
     found = [
-        await call.service.store.search_many(body.queries, namespace=namespace, **filters)
+        await _search_many(call, body.queries, namespace=namespace, **filters)
         for namespace in namespaces
     ]
     # Up to a hundred thousand hits, which are made into text a millisecond at a time.
     results = []
     until = perf_counter() + SLICE
     for lists in zip(*found, strict=True):
-        hits = _outward(call, list(lists), body.max_hits)
+        hits = _outward(call, list(lists), filters["max_hits"])
         results.append(msgspec.json.encode({"hits": hits}))
         if perf_counter() >= until:
             await sleep(0)
@@ -229,6 +267,7 @@ OPERATIONS = [
         handler=get,
         summary="The entry with an id",
         response=schemas.StoredEntry,
+        headers={"etag": "Which state of the entry this is, to say so in `if-match`."},
         errors=(404,),
     ),
     Operation(
@@ -239,6 +278,7 @@ OPERATIONS = [
         summary="Puts another entry in the place of one, with its id and its namespace",
         right="write",
         body=schemas.Entry,
+        conditional=True,
         status=204,
         errors=(404, 409),
     ),
@@ -249,6 +289,7 @@ OPERATIONS = [
         handler=remove,
         summary="Removes an entry",
         right="write",
+        conditional=True,
         status=204,
         errors=(404,),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -127,13 +128,13 @@ def _from_store(error: StoreError) -> ApiError:
     return ApiError(status, error.code, "the store cannot be used; the server's log says why")
 
 
-_POSITION = re.compile(r"\w+\[(\d+)\]")
+_POSITION = re.compile(r"\w*\[(\d+)\]")
 _PLACE = re.compile(r" - at `\$(.*)`$")
 _NAMED = re.compile(r"(missing required|unknown) field `(.*)`$")
 
 
-def from_msgspec(error: msgspec.MsgspecError | UnicodeDecodeError) -> ApiError:
-    """The answer to a body, or to parameters, that could not be understood.
+def from_msgspec(error: msgspec.MsgspecError | UnicodeDecodeError, kind: Any) -> ApiError:
+    """The answer to a body, or to parameters, that are not of a kind.
 
     msgspec says where the fault is at the end of its message.
     """
@@ -151,6 +152,11 @@ def from_msgspec(error: msgspec.MsgspecError | UnicodeDecodeError) -> ApiError:
         message = f"{place} is missing" if code == "missing_field" else f"{place} is not known"
     elif message.startswith("Expected `") and ", got `" in message:
         code = "invalid_type"
+    elif message.startswith("Invalid enum value"):
+        message += f"; allowed are {', '.join(_values(kind, place))}"
+    # A whole number may be written as 5.0.
+    message = message.replace("`float` that's a multiple of 1.0", "a whole number")
+    message = message.replace("`int | float`", "`int`")
     if not message.startswith(place or "the body"):
         message = f"{place or 'the body'}: {message[0].lower()}{message[1:]}"
     position = _POSITION.match(place)
@@ -161,3 +167,12 @@ def from_msgspec(error: msgspec.MsgspecError | UnicodeDecodeError) -> ApiError:
         field=place or None,
         position=None if position is None else int(position[1]),
     )
+
+
+def _values(kind: Any, place: str) -> list[str]:
+    """The values that the field at a place in something of a kind may have."""
+    name = place.rpartition(".")[2]
+    _, schemas = msgspec.json.schema_components([kind])
+    fields = [schema.get("properties", {}).get(name, {}) for schema in schemas.values()]
+    choices = [choice for field in fields for choice in field.get("anyOf", [field])]
+    return [value for choice in choices for value in choice.get("enum", ())]

@@ -1,7 +1,7 @@
 """Ids that tell nothing of how many others there are.
 
 A memory numbers its entries in order, so two numbers tell how many entries came between, whoever
-added them. Keys that may see all namespaces get those numbers; others get them permuted.
+added them. Keys that may read all namespaces get those numbers; others get them permuted.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 They are kept in a TOML file, by name, with hashes in place of the keys themselves:
 
-    secret = "…"                   # permutes the ids that keys bound to namespaces see
+    secret = "…"                   # permutes ids for the keys that do not read all namespaces
 
     [keys.acme]
     hash = "sha256:…"
@@ -143,17 +143,33 @@ class Access:
         Raises:
             ApiError: The key may not write there, or it does not follow where to.
         """
-        if self.write is None:
-            return namespace
+        namespaces = self.namespaces_to_write(namespace)
+        if namespaces is None:
+            return None
+        if len(namespaces) > 1:
+            raise _which("write", namespaces)
+        return namespaces[0]
+
+    def namespaces_to_write(self, namespace: str | None) -> tuple[str, ...] | None:
+        """The namespaces that may be added to, where a request named one or none; None for all,
+        and entries without one.
+
+        Raises:
+            ApiError: The key may not write there.
+        """
         if namespace is None:
-            if not self.write:
+            if self.write == ():
                 raise _forbidden("write")
-            if len(self.write) > 1:
-                raise _which("write", self.write)
-            return self.write[0]
-        if namespace not in self.write:
+            return self.write
+        if self.write is not None and namespace not in self.write:
             raise _forbidden("write", namespace)
-        return namespace
+        return (namespace,)
+
+    def reads(self, namespaces: tuple[str, ...] | None) -> bool:
+        """Whether it may read all of these namespaces; None is for all there are."""
+        if self.read is None:
+            return True
+        return namespaces is not None and set(namespaces) <= set(self.read)
 
     def sees(self, namespace: str | None) -> bool:
         """Whether it may read, or write, what is in a namespace."""
@@ -288,15 +304,16 @@ class Keys:
             scopes["write"],
             admin,
             bucket,
-            # Who reads or writes all namespaces may count what is in them.
-            None if scopes["read"] is None or scopes["write"] is None else self._cipher(name),
+            # Who reads all namespaces may count what is in them.
+            None if scopes["read"] is None else self._cipher(name),
         )
 
     def _cipher(self, name: str) -> IdCipher:
         if not isinstance(self._secret, str):
             message = (
-                f"{self._path}: secret is missing; key {name!r} is bound to namespaces, so the ids"
-                f" that it sees are permuted with a secret, {_SECRET} random bytes in base64"
+                f"{self._path}: secret is missing; key {name!r} does not read all namespaces, so"
+                f" the ids that it sees are permuted with a secret, {_SECRET} random bytes in"
+                " base64"
             )
             raise FormatError(message, path=self._path, field="secret")
         try:

@@ -21,7 +21,9 @@ _MEANINGS = {
     401: "A key is needed, or it is not known.",
     403: "The key may not do this.",
     404: "Nothing is there, or the key may not know of it.",
+    405: "The path has no such method; `allow` says which it has.",
     409: "It cannot be changed so.",
+    412: "The entry is no longer the one whose ETag `if-match` names.",
     413: "The body is too large.",
     415: "The body is compressed.",
     422: "A parameter or a field has a value that is not allowed.",
@@ -93,6 +95,9 @@ def _bound(schema: dict[str, Any], limits: Limits) -> None:
     for name, field in schema.get("properties", {}).items():
         if name in _LIMITED:
             keyword, limit = _LIMITED[name]
+            if keyword == "maximum":
+                # That a whole number may be written as 5.0 goes without saying.
+                field |= field.pop("anyOf")[0]
             for one in field.get("anyOf", [field]):
                 if one.get("type") != "null":
                     one[keyword] = getattr(limits, limit)
@@ -109,6 +114,11 @@ def _describe(
         good["content"] = content(operation.media_type, operation.response)
     elif operation.status != 204:
         good["content"] = {operation.media_type: {}}
+    if operation.headers:
+        good["headers"] = {
+            name: {"description": text, "schema": {"type": "string"}}
+            for name, text in operation.headers.items()
+        }
     if operation.lines is not None:
         good["content"] |= content("application/x-ndjson", operation.lines)
     described: dict[str, Any] = {
@@ -118,13 +128,15 @@ def _describe(
     }
     if parameters := _parameters(operation, limits):
         described["parameters"] = parameters
-    statuses = {*operation.errors, 500, 503}
+    statuses = {*operation.errors, 403, 405, 500, 503}
     if operation.right == "write":
         statuses.add(507)
+    if operation.conditional:
+        statuses.add(412)
     if operation.right is not None:
         described["description"] = f"Needs the right `{operation.right}`."
-        statuses |= {401, 403, 429} if keys else {403}
         if keys:
+            statuses |= {401, 429}
             described["security"] = [{"bearer": []}, {"basic": []}]
     if parameters:
         statuses |= {400, 422}
@@ -147,6 +159,16 @@ def _parameters(operation: Operation, limits: Limits) -> list[dict[str, Any]]:
         {"name": name, "in": "path", "required": True, "schema": _path_schema(operation)}
         for name in re.findall(r"{(\w+)}", operation.path)
     ]
+    if operation.conditional:
+        parameters.append(
+            {
+                "name": "if-match",
+                "in": "header",
+                "description": "The ETags of the states that may be changed, which the key may"
+                " read. Without it, every state may.",
+                "schema": {"type": "string"},
+            }
+        )
     if operation.query is not None:
         kind = operation.query
         _, components = msgspec.json.schema_components([kind], ref_template=_REFERENCE)

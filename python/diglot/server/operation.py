@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import parse_qsl
@@ -75,10 +75,11 @@ class Call(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer that is not JSON."""
+    """An answer that is made already."""
 
     media_type: str
     content: bytes
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class Stream(NamedTuple):
@@ -105,6 +106,8 @@ class Operation:
         status: Of the answer if all is well.
         right: What a key needs; None if everyone may.
         body: What the body holds; None without one, or where the handler reads it.
+        conditional: Whether `if-match` may name the ETag of what is to be changed.
+        headers: What each header of the answer tells that is not there otherwise.
         upload: Whether the body is a file.
         query: What the query string holds.
         errors: Statuses that can happen, besides those that always can.
@@ -120,7 +123,9 @@ class Operation:
     lines: type[msgspec.Struct] | None = None
     status: int = 200
     right: Right | None = "read"
-    body: type[msgspec.Struct] | None = None
+    body: Any = None
+    conditional: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
     upload: bool = False
     query: type[msgspec.Struct] | None = None
     errors: tuple[int, ...] = ()
@@ -165,7 +170,7 @@ class Path:
                 try:
                     body = self._decoders[operation.name].decode(data)
                 except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                    raise from_msgspec(error) from None
+                    raise from_msgspec(error, operation.body) from None
                 except RecursionError:
                     raise ApiError(422, "invalid_value", "the body is nested too deeply") from None
             if not operation.upload:
@@ -185,7 +190,7 @@ class Path:
             except DiglotError as error:
                 raise from_diglot(error) from None
         if isinstance(result, Answer):
-            await answer(send, operation.status, result.media_type, result.content)
+            await answer(send, operation.status, *result)
         elif isinstance(result, Stream):
             return await _stream(send, operation, result, receive, limits)
         else:
@@ -274,7 +279,7 @@ def _read_query(query_string: bytes, kind: type[msgspec.Struct]) -> Any:
     try:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise from_msgspec(error) from None
+        raise from_msgspec(error, kind) from None
 
 
 async def answer_error(send: Send, error: ApiError) -> None:

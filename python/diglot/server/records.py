@@ -18,9 +18,9 @@ __all__ = ["OPERATIONS"]
 
 
 def _record(call: Call, body: schemas.Record) -> MemoryRecord:
-    if call.access.write is not None and body.id is not UNSET:
+    if call.access.read is not None and body.id is not UNSET:
         # All records share their ids, so one that is taken would tell of another's records.
-        message = "a key that is bound to namespaces cannot choose ids; the server makes one"
+        message = "a key that may not read everything cannot choose ids; the server makes one"
         raise ApiError(403, "forbidden", message, field="id")
     body.namespace = call.access.namespace_to_write(body.namespace)
     return MemoryRecord(**_given(body))
@@ -85,6 +85,8 @@ async def get(call: Call) -> dict[str, Any]:
 async def update(call: Call) -> dict[str, Any]:
     record = await _get(call)
     call.access.namespace_to_write(record.namespace)
+    # The answer has the whole record.
+    call.access.namespaces_to_read(record.namespace)
     try:
         return _plain(await call.service.records.update(record.id, **_given(call.body)))
     except UnknownRecordError:
@@ -114,11 +116,11 @@ async def recall(call: Call) -> dict[str, Any]:
     check_text(call, "query", body.query)
     if body.query_en is not None:
         check_text(call, "query_en", body.query_en)
-    check_hits(call, "limit", body.limit)
+    limit = check_hits(call, "limit", body.limit)
     result = await call.service.records.recall(
         body.query,
         body.query_en,
-        limit=body.limit,
+        limit=limit,
         lang=body.lang,
         category=body.category,
         namespace=call.access.namespace_to_read(body.namespace),

@@ -8,10 +8,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from diglot.formats import FORMATS
 from diglot.server.errors import ErrorDetail
 from diglot.store import WHITE_SPACE
 
 __all__ = [
+    "MOST_ID",
+    "READ",
+    "WRITTEN",
     "Added",
     "AddedMany",
     "Batch",
@@ -46,6 +50,15 @@ __all__ = [
     "StoredRecord",
 ]
 
+MOST_ID = 2**53 - 1
+"""The highest id that an entry may have: JavaScript holds whole numbers up to this one."""
+
+READ = [name for name in FORMATS if name != "text"]
+"""The formats of one file that can be read."""
+
+WRITTEN = [name for name in READ if name != "mo"]
+"""Those that can be written, too."""
+
 # Control characters and the like are written as escapes.
 _BLANK = "".join(f"\\u{ord(character):04x}" for character in WHITE_SPACE)
 
@@ -58,7 +71,9 @@ Text = Annotated[
 ]
 Time = Annotated[str, Meta(description="ISO 8601.", extra_json_schema={"format": "date-time"})]
 Score = Annotated[float, Meta(ge=0, le=1)]
-Id = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+# To JSON Schema, 5.0 is a whole number, too.
+Count = Annotated[int, Meta(ge=1)] | Annotated[float, Meta(ge=1, multiple_of=1)]
+Id = Annotated[int, Meta(ge=0, le=MOST_ID)]
 Metadata = Annotated[dict[str, Any], Meta(description="Anything that JSON can hold.")]
 
 
@@ -107,7 +122,7 @@ class _Filters(Struct, forbid_unknown_fields=True, kw_only=True):
     target_language: str | None = None
     domain: str | None = None
     namespace: str | None = None
-    max_hits: Annotated[int, Meta(ge=1)] = 5
+    max_hits: Count = 5
     min_score: Score = 0.2
 
 
@@ -226,7 +241,7 @@ class RecallRequest(Struct, forbid_unknown_fields=True, kw_only=True):
 
     query: Text
     query_en: Text | None = None
-    limit: Annotated[int, Meta(ge=1)] = 5
+    limit: Count = 5
     lang: str | None = None
     category: str | None = None
     namespace: str | None = None
@@ -286,7 +301,7 @@ class ImportRequest(Struct, forbid_unknown_fields=True, kw_only=True):
     """
 
     filename: str = ""
-    format: str | None = None
+    format: Annotated[str, Meta(extra_json_schema={"enum": READ})] | None = None
     domain: str | None = None
     namespace: str | None = None
     duplicates: Literal["keep", "skip", "replace", "newest"] = "keep"
@@ -358,7 +373,7 @@ class ImportLine(Struct, kw_only=True, omit_defaults=True):
 class ExportRequest(Struct, forbid_unknown_fields=True, kw_only=True):
     """Which entries to write, and how."""
 
-    format: str
+    format: Annotated[str, Meta(extra_json_schema={"enum": WRITTEN})]
     source_language: str | None = None
     target_language: str | None = None
     domain: str | None = None
@@ -390,7 +405,7 @@ class ConcordanceRequest(Struct, forbid_unknown_fields=True, kw_only=True):
     target_language: str | None = None
     domain: str | None = None
     namespace: str | None = None
-    limit: Annotated[int, Meta(ge=1)] = 20
+    limit: Count = 20
     after: (
         Annotated[Id, Meta(description="The last result's `next`, to go on after it.")] | None
     ) = None

@@ -59,6 +59,11 @@ class Service:
         self.limits = limits
         self.hosts = hosts
         self.requests = Requests()
+        # Held from a look at an entry to its change, and at what is there to what is added to it.
+        self.changing = asyncio.Lock()
+        self.adding = asyncio.Lock()
+        # The names of the keys whose imports are under way.
+        self.imports: list[str | None] = []
         self.exports: dict[asyncio.Future[ExportReport], str | None] = {}
         self.stopping = False
         self._loaded = False

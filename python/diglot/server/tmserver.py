@@ -6,236 +6,248 @@ that is decoded first can no longer tell the slashes and question marks of the t
 
 from __future__ import annotations
 
-import asyncio
 from heapq import merge
 from itertools import islice, product
-from typing import Annotated, Any
-from urllib.parse import parse_qs, unquote_to_bytes
+from typing import Annotated
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from starlette.types import Receive, Scope, Send
 
 from diglot._scan import Field
-from diglot.errors import DiglotError
-from diglot.model import TranslationMemoryEntry, TranslationMemoryHit
+from diglot.model import TranslationMemoryEntry
 from diglot.server.browse import count_by
-from diglot.server.errors import (
-    ApiError,
-    from_diglot,
-    from_msgspec,
-    method_not_allowed,
-    not_found,
-)
-from diglot.server.guard import Guard
-from diglot.server.keys import Access
-from diglot.server.operation import answer, counted, read_body
+from diglot.server.checks import check_text, make_all
+from diglot.server.errors import ApiError, not_found
+from diglot.server.operation import Answer, Call, Operation, Path, answer_error
 from diglot.server.service import Service
+from diglot.store import WHITE_SPACE
 
-__all__ = ["PREFIX", "TmServer"]
+__all__ = ["OPERATIONS", "PREFIX", "TmServer"]
 
 PREFIX = b"/tmserver/"
+
+_LANGUAGES = "/tmserver/languages/"
+_PAIR = "/tmserver/{source_language}/{target_language}"
+_UNIT = f"{_PAIR}/unit/{{text}}"
+_UNIT_BY_QUERY = f"{_PAIR}/unit/"
+_UNIT_PATHS = ((_UNIT, ""), (_UNIT_BY_QUERY, "_by_query"))
+_STORE = f"{_PAIR}/store/{{name}}"
 
 # What amaGama does without the parameters, and the lowest similarity that it takes.
 _MIN_SIMILARITY, _LEAST_SIMILARITY = 70, 30
 _MAX_CANDIDATES = 5
 
+_PLAIN = "text/plain; charset=utf-8"
+
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
 
 
-class _Unit(msgspec.Struct):
-    """What clients send. They send more, such as a context, which is not kept."""
+class Unit(msgspec.Struct):
+    """A text with its translation. What clients send besides, such as a context, is not kept."""
 
     source: _Text
     target: _Text
 
 
-_unit = msgspec.json.Decoder(_Unit)
-_units = msgspec.json.Decoder(list[_Unit])
+class Match(msgspec.Struct, kw_only=True):
+    """A unit that is like the text; `quality` says how much, in percent, and `rank` the same."""
+
+    source: str
+    target: str
+    quality: float
+    rank: float
+
+
+class Languages(msgspec.Struct, kw_only=True, rename="camel"):
+    """The languages of the entries, in lower case and with `_`."""
+
+    source_languages: list[str]
+    target_languages: list[str]
+
+
+class Addition(msgspec.Struct, kw_only=True):
+    """Where units go. What else is in a query string is not looked at, as in amaGama."""
+
+    source: str = ""
+    namespace: str | None = None
+
+
+class Search(Addition, kw_only=True):
+    """What to look for."""
+
+    min_similarity: Annotated[
+        int, msgspec.Meta(description=f"In percent; at the least {_LEAST_SIMILARITY}.")
+    ] = _MIN_SIMILARITY
+    max_candidates: Annotated[int, msgspec.Meta(ge=0)] = _MAX_CANDIDATES
 
 
 class TmServer:
-    """The ASGI application below `/tmserver/`."""
+    """The ASGI application below `/tmserver/`.
+
+    Args:
+        service: The memory, and who may do what with it.
+    """
 
     def __init__(self, service: Service) -> None:
-        self._service = service
-        # One unit is looked for and added at a time, so that none is added twice.
-        self._adding = asyncio.Lock()
+        by_path: dict[str, list[Operation]] = {}
+        for operation in OPERATIONS:
+            by_path.setdefault(operation.path, []).append(operation)
+        self._paths = {path: Path(service, some) for path, some in by_path.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await counted(self._service, "tmserver", send, self._answer(scope, receive, send))
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> int:
-        with Guard(self._service.limits.max_time) as guard:
-            media_type, content = await self._carry_out(scope, receive, guard)
-        await answer(send, 200, media_type, content, (("cache-control", "no-store"),))
-        return 200
-
-    async def _carry_out(self, scope: Scope, receive: Receive, guard: Guard) -> tuple[str, bytes]:
-        method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        parts = scope["raw_path"][len(PREFIX) :].split(b"/", 3)
-        if parts[0] == b"languages" and parts[1:] in ([], [b""]):
-            _check_method(method, "GET")
-            access = self._service.admit(scope, "read")
-            return "application/json", msgspec.json.encode(await self._languages(access))
-        if len(parts) < 3 or parts[2] not in (b"unit", b"store"):
-            raise not_found()
-        source, target, kind = (_decode(part) for part in parts[:3])
-        query = _read_query(scope["query_string"])
-        text = _decode(parts[3]) if len(parts) > 3 else ""
-        if kind == "store":
-            _check_method(method, "POST")
-        elif not text:
-            text = query.get("source", "")
-        if not text:
-            raise not_found()
-        _check_method(method, "GET", "POST", "PUT")
-        access = self._service.admit(scope, "read" if method == "GET" else "write")
-        if method != "GET":
-            data = await read_body(scope, receive, self._service.limits.max_body)
-            guard.watch(receive)
-            try:
-                units = _units.decode(data) if kind == "store" else [_unit.decode(data)]
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise from_msgspec(error) from None
-            count = await self._add(access, query.get("namespace"), source, target, units)
-            if kind == "store":
-                return "text/plain; charset=utf-8", f"added {count} units from {text}".encode()
-            return "text/plain; charset=utf-8", b""
-        guard.watch(receive)
-        if _normal(source) == _normal(target):
-            raise not_found()
-        hits = await self._search(access, source, target, text, query)
-        return "application/json", msgspec.json.encode(hits)
-
-    async def _languages(self, access: Access) -> dict[str, list[str]]:
-        """As amaGama writes them, since clients compare them with what they write so themselves."""
-        names: dict[str, Field] = {
-            "sourceLanguages": "source_language",
-            "targetLanguages": "target_language",
-        }
-        return {
-            name: sorted(
-                {
-                    language.replace("-", "_").lower()
-                    for language in await count_by(self._service, access, field)
-                    if language is not None
-                }
-            )
-            for name, field in names.items()
-        }
-
-    async def _search(
-        self, access: Access, source: str, target: str, text: str, query: dict[str, str]
-    ) -> list[dict[str, Any]]:
-        limits = self._service.limits
-        similarity = max(_number(query, "min_similarity") or _MIN_SIMILARITY, _LEAST_SIMILARITY)
-        candidates = min(_number(query, "max_candidates") or _MAX_CANDIDATES, limits.max_hits)
-        if len(text) > limits.max_query:
-            message = (
-                f"the text has {len(text):,} characters; at most {limits.max_query:,} are allowed"
-            )
-            raise ApiError(422, "text_too_long", message, field="source")
-        found = [
-            await self._find(
-                text,
-                source_language=source_form,
-                target_language=target_form,
-                namespace=namespace,
-                max_hits=candidates,
-                min_score=min(similarity, 100) / 100,
-            )
-            for source_form, target_form, namespace in product(
-                _forms(source), _forms(target), access.namespaces_to_read(query.get("namespace"))
-            )
-        ]
-        hits = islice(merge(*found, key=lambda hit: (-hit.score, hit.id)), candidates)
-        return [
-            {
-                "quality": hit.score * 100,
-                "rank": hit.score * 100,
-                "source": hit.entry.source,
-                "target": hit.entry.target,
-            }
-            for hit in hits
-        ]
-
-    async def _find(self, text: str, **options: Any) -> list[TranslationMemoryHit]:
         try:
-            return await self._service.store.search(text, **options)
-        except DiglotError as error:
-            raise from_diglot(error) from None
-
-    async def _add(
-        self, access: Access, wanted: str | None, source: str, target: str, units: list[_Unit]
-    ) -> int:
-        """Adds the units that are not there. Returns how many units there were, as amaGama does."""
-        most = self._service.limits.max_batch
-        if len(units) > most:
-            message = f"there are {len(units):,} units; at most {most:,} are allowed"
-            raise ApiError(422, "too_many", message)
-        namespace = access.namespace_to_write(wanted)
-        async with self._adding:
-            entries: dict[tuple[str, str], TranslationMemoryEntry] = {}
-            for unit in units:
-                if not await self._is_there(source, target, namespace, unit):
-                    try:
-                        entries[unit.source, unit.target] = TranslationMemoryEntry(
-                            unit.source,
-                            unit.target,
-                            source.replace("_", "-"),
-                            target.replace("_", "-"),
-                            namespace=namespace,
-                        )
-                    except DiglotError as error:
-                        raise from_diglot(error) from None
-            await self._service.store.add_many(entries.values())
-        return len(units)
-
-    async def _is_there(self, source: str, target: str, namespace: str | None, unit: _Unit) -> bool:
-        for source_form, target_form in product(_forms(source), _forms(target)):
-            hits = await self._find(
-                unit.source,
-                source_language=source_form,
-                target_language=target_form,
-                namespace=namespace,
-                max_hits=self._service.limits.max_hits,
-                min_score=1.0,
-            )
-            if any(
-                (hit.entry.source, hit.entry.target, hit.entry.namespace)
-                == (unit.source, unit.target, namespace)
-                for hit in hits
-            ):
-                return True
-        return False
+            path, scope["path_params"] = _route(scope["raw_path"])
+        except ApiError as error:
+            await answer_error(send, error)
+        else:
+            await self._paths[path](scope, receive, send)
 
 
-def _check_method(method: str, *allowed: str) -> None:
-    if method not in allowed:
-        raise method_not_allowed(method, *allowed)
+def _route(path: bytes) -> tuple[str, dict[str, str]]:
+    """The path of an operation that a path as it was sent is one of, and the parameters in it.
 
-
-def _decode(part: bytes) -> str:
+    Raises:
+        ApiError: There is none, or it is not UTF-8.
+    """
+    parts = path[len(PREFIX) :].split(b"/", 3)
+    if parts in ([b"languages"], [b"languages", b""]):
+        return _LANGUAGES, {}
+    if len(parts) < 3 or parts[2] not in (b"unit", b"store"):
+        raise not_found()
     try:
-        return unquote_to_bytes(part).decode()
+        source, target, kind, rest = (unquote_to_bytes(part).decode() for part in (*parts, b"")[:4])
     except UnicodeDecodeError:
         raise ApiError(400, "invalid_path", "the path is not UTF-8") from None
+    if not source or not target:
+        raise not_found()
+    parameters = {"source_language": source, "target_language": target}
+    if kind == "unit":
+        return (_UNIT, {**parameters, "text": rest}) if rest else (_UNIT_BY_QUERY, parameters)
+    if not rest:
+        raise not_found()
+    return _STORE, {**parameters, "name": rest}
 
 
-def _read_query(query_string: bytes) -> dict[str, str]:
-    try:
-        values = parse_qs(query_string.decode("ascii"), errors="strict", max_num_fields=50)
-    except ValueError:
-        raise ApiError(400, "invalid_query", "the query string is not UTF-8, or too long") from None
-    return {name: value[0] for name, value in values.items()}
+def _text(call: Call) -> str:
+    """The text of a request: in its path or in its query string."""
+    text: str = call.parameters.get("text") or call.query.source
+    if not text:
+        raise not_found()
+    return text
 
 
-def _number(query: dict[str, str], name: str) -> int | None:
-    """A parameter; None if it is no number, as amaGama takes it."""
-    try:
-        return int(query.get(name, "")[:9])
-    except ValueError:
-        return None
+def _languages_of(call: Call) -> tuple[str, str]:
+    return call.parameters["source_language"], call.parameters["target_language"]
+
+
+async def _add(call: Call) -> Answer:
+    _text(call)
+    await _add_new(call, [_entry(call, call.body)])
+    return Answer(_PLAIN, b"")
+
+
+async def _add_all(call: Call) -> Answer:
+    entries = make_all(call, "", call.body, _entry)
+    await _add_new(call, entries)
+    # How many there were, as amaGama says it. How many of them are new is not for who may not read
+    # what is there.
+    return Answer(_PLAIN, f"added {len(entries)} units from {call.parameters['name']}".encode())
+
+
+async def _add_new(call: Call, entries: list[TranslationMemoryEntry]) -> None:
+    """Adds the entries that are not there, all or none."""
+    async with call.service.adding:
+        new = {
+            (entry.source, entry.target): entry
+            for entry in entries
+            if not await _is_there(call, entry)
+        }
+        await call.service.store.add_many(new.values())
+
+
+def _entry(call: Call, unit: Unit) -> TranslationMemoryEntry:
+    source, target = _languages_of(call)
+    return TranslationMemoryEntry(
+        unit.source,
+        unit.target,
+        source.replace("_", "-"),
+        target.replace("_", "-"),
+        namespace=call.access.namespace_to_write(call.query.namespace),
+    )
+
+
+async def _languages(call: Call) -> Languages:
+    async def languages(field: Field) -> list[str]:
+        counts = await count_by(call.service, call.access, field)
+        # As amaGama writes them, since clients compare them with what they write so themselves.
+        return sorted({name.replace("-", "_").lower() for name in counts if name is not None})
+
+    return Languages(
+        source_languages=await languages("source_language"),
+        target_languages=await languages("target_language"),
+    )
+
+
+async def _search(call: Call) -> Answer:
+    query = call.query
+    source, target = _languages_of(call)
+    text = _text(call)
+    if _normal(source) == _normal(target):
+        raise not_found()
+    field = "text" if "text" in call.parameters else "source"
+    check_text(call, field, text)
+    if not text.strip(WHITE_SPACE):
+        message = f"{field} is empty; it needs at least one character that is not white space"
+        raise ApiError(422, "empty_text", message, field=field)
+    # 0 is as good as nothing, as in amaGama.
+    similarity = max(query.min_similarity or _MIN_SIMILARITY, _LEAST_SIMILARITY)
+    candidates = min(query.max_candidates or _MAX_CANDIDATES, call.service.limits.max_hits)
+    found = [
+        await call.service.store.search(
+            text,
+            source_language=source_form,
+            target_language=target_form,
+            namespace=namespace,
+            max_hits=candidates,
+            min_score=min(similarity, 100) / 100,
+        )
+        for source_form, target_form, namespace in product(
+            _forms(source), _forms(target), call.access.namespaces_to_read(query.namespace)
+        )
+    ]
+    hits = islice(merge(*found, key=lambda hit: (-hit.score, hit.id)), candidates)
+    matches = [
+        Match(
+            source=hit.entry.source,
+            target=hit.entry.target,
+            quality=hit.score * 100,
+            rank=hit.score * 100,
+        )
+        for hit in hits
+    ]
+    content = msgspec.json.encode(matches)
+    return Answer("application/json", content, (("cache-control", "no-store"),))
+
+
+async def _is_there(call: Call, entry: TranslationMemoryEntry) -> bool:
+    source, target = _languages_of(call)
+    for source_form, target_form in product(_forms(source), _forms(target)):
+        hits = await call.service.store.search(
+            entry.source,
+            source_language=source_form,
+            target_language=target_form,
+            namespace=entry.namespace,
+            max_hits=call.service.limits.max_hits,
+            min_score=1.0,
+        )
+        if any(
+            (hit.entry.source, hit.entry.target, hit.entry.namespace)
+            == (entry.source, entry.target, entry.namespace)
+            for hit in hits
+        ):
+            return True
+    return False
 
 
 def _normal(language: str) -> str:
@@ -245,3 +257,55 @@ def _normal(language: str) -> str:
 def _forms(language: str) -> set[str]:
     """The ways in which a language may be written; case is no matter to a search."""
     return {language.replace("_", "-"), language.replace("-", "_")}
+
+
+OPERATIONS = [
+    Operation(
+        method="GET",
+        path=_LANGUAGES,
+        name="tmserver_languages",
+        handler=_languages,
+        summary="The languages of the entries",
+        response=Languages,
+    ),
+    *(
+        Operation(
+            method="GET",
+            path=path,
+            name=f"tmserver_search{suffix}",
+            handler=_search,
+            summary="The translations of texts that are like one",
+            query=Search,
+            response=list[Match],
+            errors=(404,),
+        )
+        for path, suffix in _UNIT_PATHS
+    ),
+    *(
+        Operation(
+            method=method,
+            path=path,
+            name=f"tmserver_{method.lower()}{suffix}",
+            handler=_add,
+            summary="Adds a unit if it is not there",
+            right="write",
+            query=Addition,
+            body=Unit,
+            media_type=_PLAIN,
+            errors=(404,),
+        )
+        for path, suffix in _UNIT_PATHS
+        for method in ("PUT", "POST")
+    ),
+    Operation(
+        method="POST",
+        path=_STORE,
+        name="tmserver_store",
+        handler=_add_all,
+        summary="Adds those of the units that are not there",
+        right="write",
+        query=Addition,
+        body=list[Unit],
+        media_type=_PLAIN,
+    ),
+]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Collection, Iterator
+from contextlib import ExitStack, aclosing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,6 +34,9 @@ _PIPED = 1 << 18
 # Exports at a time: fewer than the threads that asyncio has, with one processor five.
 _MOST_EXPORTS = 3
 
+# Imports at a time. Each has its file on the disk, and then an index of it in memory.
+_MOST_IMPORTS = 4
+
 # Problems that are in an answer, which is made in one go on the event loop.
 _MOST_PROBLEMS = 1000
 
@@ -46,19 +49,52 @@ class _TooManyError(Exception):
 
 async def import_file(call: Call) -> Any:
     query = call.query
-    namespace = call.access.namespace_to_write(query.namespace)
-    directory = TemporaryDirectory(prefix="diglot-import-")
-    try:
-        path = Path(directory.name, _file_name(query.filename))
+    namespaces = call.access.namespaces_to_write(query.namespace)
+    if query.format is not None:
+        _check_format(query.format, schemas.READ)
+    if query.duplicates != "keep" and not call.access.reads(namespaces):
+        # The report says which entries are there.
+        message = f"duplicates is {query.duplicates}, which needs the right to read, too; only keep"
+        raise ApiError(403, "forbidden", f"{message} does not", field="duplicates")
+    with ExitStack() as stack:
+        path = stack.enter_context(_place(call))
         await _receive(call, path)
         call.guard.watch(call.receive)
         if _LINES in call.header("accept"):
-            return Stream(_LINES, _import_lines(call, path, namespace, directory))
+            lines = _import_lines(call, path, namespaces, stack.pop_all())
+            await anext(lines)
+            return Stream(_LINES, lines)
         call.guard.restart(call.service.limits.max_import_time)
-        return await _import(call, path, namespace, None)
-    except BaseException:
-        directory.cleanup()
-        raise
+        return await _import(call, path, namespaces, None)
+
+
+def _check_format(name: str, allowed: list[str]) -> None:
+    if name not in allowed:
+        message = f"format is {name!r}; allowed are {', '.join(allowed)}"
+        raise ApiError(422, "invalid_value", message, field="format")
+
+
+def _check_running(call: Call, what: str, running: Collection[str | None], most: int) -> None:
+    """Raises `ApiError` if the key has an import or export under way, or all have too many."""
+    if call.access.name is not None and call.access.name in running:
+        message = f"this key has an {what} under way; begin the next when it has ended"
+        raise ApiError(429, f"{what}_running", message, headers={"retry-after": "1"})
+    if len(running) >= most:
+        message = f"{most} {what}s are under way, which is all that there may be; try again"
+        raise ApiError(503, "busy", message, headers={"retry-after": "1"})
+
+
+@contextmanager
+def _place(call: Call) -> Iterator[Path]:
+    """Where the file of a request is for the time of its import."""
+    running = call.service.imports
+    _check_running(call, "import", running, _MOST_IMPORTS)
+    running.append(call.access.name)
+    try:
+        with TemporaryDirectory(prefix="diglot-import-") as directory:
+            yield Path(directory, _file_name(call.query.filename))
+    finally:
+        running.remove(call.access.name)
 
 
 def _file_name(name: str) -> str:
@@ -86,7 +122,7 @@ async def _receive(call: Call, path: Path) -> None:
 async def _import(
     call: Call,
     path: Path,
-    namespace: str | None,
+    namespaces: tuple[str, ...] | None,
     told: Progress | None,
 ) -> dict[str, Any]:
     """Adds the entries of a file. Returns the report."""
@@ -111,7 +147,8 @@ async def _import(
             path,
             format=query.format,
             domain=query.domain,
-            namespace=namespace,
+            namespace=query.namespace,
+            namespaces=namespaces,
             duplicates=query.duplicates,
             strict=query.strict,
             dry_run=query.dry_run,
@@ -123,6 +160,9 @@ async def _import(
         raise ApiError(422, "too_many", message) from None
     except DiglotError as error:
         failure = from_diglot(error)
+        if error.field == "target_path":
+            message = "filename is that of a text file, which needs another one beside it"
+            raise ApiError(422, "invalid_value", message, field="filename") from None
         # The client knows its file by another name than the server does.
         failure.detail.message = str(error).replace(str(path), query.filename or "the file")
         raise failure from None
@@ -131,9 +171,11 @@ async def _import(
 
 
 async def _import_lines(
-    call: Call, path: Path, namespace: str | None, directory: TemporaryDirectory[str]
+    call: Call, path: Path, namespaces: tuple[str, ...] | None, stack: ExitStack
 ) -> AsyncGenerator[bytes, None]:
-    """The progress of an import, and its report or what went wrong, a line each."""
+    """The progress of an import, and its report or what went wrong, a line each, after an empty
+    piece. `stack` is left in the end.
+    """
     changed = asyncio.Event()
     latest: dict[str, Any] = {}
 
@@ -141,9 +183,10 @@ async def _import_lines(
         latest.update(bytes_read=done, bytes_total=total, entries=entries)
         changed.set()
 
-    work = asyncio.ensure_future(_import(call, path, namespace, told))
+    work = asyncio.ensure_future(_import(call, path, namespaces, told))
     work.add_done_callback(lambda _: changed.set())
     try:
+        yield b""
         while not work.done():
             await changed.wait()
             changed.clear()
@@ -156,16 +199,15 @@ async def _import_lines(
     finally:
         work.cancel()
         await asyncio.wait([work])
-        directory.cleanup()
+        stack.close()
 
 
 async def export_file(call: Call) -> Stream:
     query = call.query
-    if query.format not in FORMATS:
-        message = f"format is {query.format!r}; allowed are {', '.join(FORMATS)}"
-        raise ApiError(422, "invalid_value", message, field="format")
+    _check_format(query.format, schemas.WRITTEN)
     namespace = call.access.namespace_to_read(query.namespace)
-    _check_exports(call)
+    # Each keeps a thread for as long as its client takes to read it.
+    _check_running(call, "export", call.service.exports.values(), _MOST_EXPORTS)
     call.guard.restart(call.service.limits.max_import_time)
     pieces = _export(call, namespace)
     # What is wrong from the start has to be said before the answer begins.
@@ -175,17 +217,6 @@ async def export_file(call: Call) -> Stream:
     disposition = f'attachment; filename="export.{ending}"'
     headers = (("content-disposition", disposition),)
     return Stream("application/octet-stream", pieces, headers)
-
-
-def _check_exports(call: Call) -> None:
-    """Each export keeps a thread for as long as its client takes to read it."""
-    running = list(call.service.exports.values())
-    if call.access.name is not None and call.access.name in running:
-        message = "this key has an export under way; begin the next when it has ended"
-        raise ApiError(429, "export_running", message, headers={"retry-after": "1"})
-    if len(running) >= _MOST_EXPORTS:
-        message = f"{len(running)} exports are under way, which is all that there may be; try again"
-        raise ApiError(503, "busy", message, headers={"retry-after": "1"})
 
 
 async def _export(call: Call, namespace: str | None) -> AsyncGenerator[bytes, None]:
@@ -265,6 +296,7 @@ OPERATIONS = [
         summary="The entries as a file",
         query=schemas.ExportRequest,
         media_type="application/octet-stream",
+        headers={"content-disposition": "A name for the file."},
     ),
     Operation(
         method="GET",

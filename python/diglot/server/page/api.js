@@ -65,14 +65,16 @@ export async function concordance({ text, filters, side, max }, after, signal) {
   return { hits: body.entries, next: body.next, milliseconds };
 }
 
-/** An entry as it is now. */
+/** An entry as it is now: `{ entry, etag }`. */
 export async function entry(id) {
-  return (await call("GET", `entries/${id}`, { read: sealed })).body.entry;
+  const { body, etag } = await call("GET", `entries/${id}`, { read: sealed });
+  return { entry: body.entry, etag };
 }
 
-/** Puts an entry in the place of one. */
-export async function replace(id, values) {
-  await call("PUT", `entries/${id}`, { body: unsealed(values) });
+/** Puts an entry in the place of one, if that is still the one that came with an ETag. */
+export async function replace(id, values, etag) {
+  const headers = etag === null ? {} : { "If-Match": etag };
+  await call("PUT", `entries/${id}`, { body: unsealed(values), headers });
 }
 
 /** Removes an entry. */
@@ -142,8 +144,8 @@ export function importFile(file, options, { onsent, onread, signal }) {
   });
 }
 
-async function call(method, path, { body, signal, read = (json) => json } = {}) {
-  const headers = headersOf(body ? { "Content-Type": "application/json" } : {});
+async function call(method, path, { body, headers = {}, signal, read = (json) => json } = {}) {
+  headers = headersOf(body ? { ...headers, "Content-Type": "application/json" } : headers);
   const started = performance.now();
   let answer, text;
   try {
@@ -163,7 +165,8 @@ async function call(method, path, { body, signal, read = (json) => json } = {}) 
   const value = text ? parse(read(text)) : null;
   if (!answer.ok) throw errorOf(answer.status, value, answer.headers.get("Retry-After"));
   if (value === undefined) throw badAnswer(answer.status);
-  return { body: value, milliseconds: performance.now() - started };
+  const milliseconds = performance.now() - started;
+  return { body: value, etag: answer.headers.get("ETag"), milliseconds };
 }
 
 function headersOf(headers) {

@@ -55,6 +55,12 @@ const app = {
 
   canImport: () => app.permissions.write?.length !== 0,
 
+  /** Whether an import may look at what is there: it may read wherever it may write. */
+  canCompare() {
+    const { read, write } = app.permissions;
+    return read === null || (write?.every((namespace) => read.includes(namespace)) ?? false);
+  },
+
   /** Says something that happened, to be seen and heard. */
   say(text) {
     // The same text twice would not be heard twice.

@@ -1,7 +1,7 @@
 import * as api from "./api.js";
 import { confirm } from "./dialogs.js";
 import { el, newId, replaceContent } from "./dom.js";
-import { ChangedError, entryForm } from "./entryform.js";
+import { entryForm } from "./entryform.js";
 import { t } from "./i18n.js";
 import { indented } from "./metadata.js";
 import { shortcutButton } from "./parts.js";
@@ -132,15 +132,13 @@ export function detailsPane(app, { onclose, onchange }) {
       const { id } = hit;
       const asked = open;
       try {
-        const entry = await api.entry(id);
+        const { entry, etag } = await api.entry(id);
         // Meanwhile another was opened, or this one was closed.
         if (open !== asked) return;
         show(id, entry);
         const mine = (form = entryForm(entry, {
           async onsave(values) {
-            if (JSON.stringify(await api.entry(id)) !== JSON.stringify(entry))
-              throw new ChangedError();
-            await api.replace(id, values);
+            await api.replace(id, values, etag);
             if (form === mine) {
               show(id, values);
               title.focus();

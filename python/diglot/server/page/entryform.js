@@ -13,9 +13,6 @@ const FIELDS = [
   ["notes", "notes", 2],
 ];
 
-/** Somebody else changed the entry since the form was opened. */
-export class ChangedError extends Error {}
-
 /**
  * A form for an entry. What it has no field for stays as it is: an entry cannot leave its
  * namespace.
@@ -67,8 +64,8 @@ export function entryForm(entry, { onsave, oncancel, explain }) {
     try {
       await onsave(values);
     } catch (error) {
-      if (error instanceof ChangedError) point(null, t("changedMeanwhile"));
-      else if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 412) point(null, t("changedMeanwhile"));
       else if (error.status === 404) point(null, t("gone"));
       else point(error.field, explain(error));
     } finally {

@@ -39,7 +39,9 @@ export function importView(app) {
   const format = choice("format", [["", t("formatAuto")], ...Object.entries(FORMATS)]);
   const duplicates = choice(
     "duplicates",
-    Object.entries(POLICIES).map(([value, key]) => [value, t(key)]),
+    Object.entries(POLICIES)
+      .filter(([value]) => value === "keep" || app.canCompare())
+      .map(([value, key]) => [value, t(key)]),
   );
   const dryRun = el("input", { type: "checkbox", name: "dry_run", onchange: named });
   const languages = textFields(LANGUAGES);
