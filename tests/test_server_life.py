@@ -179,6 +179,24 @@ def test_connections_are_bounded() -> None:
         assert answered(first)[0] == 200
 
 
+def test_connections_need_no_more_files_than_there_may_be() -> None:
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+        try:
+            server = stack.enter_context(serving())
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        if any("open files may be too few" in line for line in server.log) or 0 <= soft < 600:
+            pytest.skip(f"this system allows {hard} open files, and this process {soft}")
+        connections = [stack.enter_context(connected(server)) for _ in range(300)]
+        for connection in connections:
+            connection.sendall(request("GET", "/api/v1/stats"))
+        for connection in connections:
+            assert answered(connection)[0] == 200
+
+
 def test_an_idle_connection_is_closed() -> None:
     with serving(":memory:", "--keep-alive", "1") as server, connected(server) as connection:
         connection.sendall(request("GET", "/health"))

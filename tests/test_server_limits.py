@@ -166,6 +166,11 @@ def test_a_head_is_bounded(server: Server) -> None:
         request("POST", "/api/v1/search").replace(b": 0", b": -2"),
     ):
         refused(nonsense, 400, "invalid_request")
+    # As clients send it that speak HTTP/2, too, such as Java's.
+    upgrade = ("upgrade: h2c", "connection: Upgrade, HTTP2-Settings", "http2-settings: AAMAAABk")
+    refused(request("POST", "/api/v1/search", b"{}", *upgrade), 400, "upgrade_with_body")
+    answer = answered(server, request("GET", "/health", b"", *upgrade, "connection: close"))
+    assert answer.endswith(b'{"status":"ok"}')
 
 
 # So much work that it is surely not done when its client hangs up or its time is over: minutes of

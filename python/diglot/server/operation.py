@@ -225,7 +225,7 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
     """The body of a request.
 
     Raises:
-        ApiError: It is larger than allowed, or compressed.
+        ApiError: It is larger than allowed, or compressed, or would be of another protocol.
         ClientGoneError: The client hung up.
     """
     return b"".join([part async for part in body_parts(scope, receive, most)])
@@ -239,6 +239,10 @@ async def body_parts(scope: Scope, receive: Receive, most: int) -> AsyncGenerato
         if name == b"content-encoding" and value.lower() != b"identity":
             message = "the body must not be compressed (no content-encoding)"
             raise ApiError(415, "unsupported_encoding", message)
+        if name == b"upgrade":
+            # httptools takes what follows for the other protocol.
+            message = "a request with a body must not ask for another protocol (no upgrade)"
+            raise ApiError(400, "upgrade_with_body", message, headers={"connection": "close"})
     size = 0
     while True:
         event = await receive()

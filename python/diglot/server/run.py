@@ -37,6 +37,9 @@ _log = logging.getLogger("diglot.server")
 # Connections that wait to be taken.
 _BACKLOG = 2048
 
+# Open files that are no connections, or more of these than there may be, until they are closed.
+_FILES = 512
+
 
 def check_address(host: str, keys: Keys | None, *, anonymous: bool) -> None:
     """Refuses to let anyone in from elsewhere by mistake.
@@ -148,6 +151,7 @@ async def serve(
     """
     check_address(host, keys, anonymous=anonymous)
     hosts = LOOPBACK_HOSTS | {host.lower()} if keys is None and is_loopback(host) else None
+    _allow_files(limits.max_connections + _FILES)
     # uvicorn would end the process if an address cannot be listened on.
     sockets = await _listen(host, port)
     service = Service(keys, limits, hosts)
@@ -178,6 +182,25 @@ async def serve(
             with suppress(asyncio.CancelledError):
                 await loading
     _log.info("stopped")
+
+
+def _allow_files(count: int) -> None:
+    """Lets the process have so many open files, as far as the system does."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        # Windows has no such limit.
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    endless = resource.RLIM_INFINITY
+    if soft == endless or soft >= count:
+        return
+    allowed = count if hard == endless else min(count, hard)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        soft = allowed
+    if soft < count:
+        _log.warning("%d open files may be too few: with all connections, %d", soft, count)
 
 
 async def _listen(host: str, port: int) -> list[socket.socket]:
