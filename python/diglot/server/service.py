@@ -101,7 +101,7 @@ class Service:
                 raise self.unavailable()
             if scope["state"].get("surplus"):
                 message = f"there are {self.limits.max_connections} connections already; try again"
-                again = {"retry-after": "1"}
+                again = {"retry-after": "1", "connection": "close"}
                 raise ApiError(503, "too_many_connections", message, headers=again)
         if right is None or self.keys is None:
             return ANONYMOUS
