@@ -329,6 +329,10 @@ def test_verify(run, store: str, file: str, tmp_path: Path) -> None:
     connection.close()
     status, out, _ = run("verify", store, "--json")
     assert (status, json.loads(out)["ok"]) == (1, False)
+    named = tmp_path / "named.tmx"
+    named.write_text('<tmx><body>\n<tu tuid="a.b">\n</tu></body></tmx>')
+    status, out, _ = run("verify", named)
+    assert (status, out.splitlines()[0][:14]) == (1, "line 2 (a.b): ")
     page = tmp_path / "page.tmx"
     page.write_text("<html></html>")
     status, out, _ = run("verify", page)

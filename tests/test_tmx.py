@@ -122,6 +122,14 @@ def test_the_old_language_attribute(read: Any) -> None:
     assert pairs(read(text)[0]) == [("en", "a", "de", "b")]
 
 
+def test_encodings_of_other_programs_are_kept_of_units_only(read: Any) -> None:
+    parts = '<note o-encoding="x">n</note><prop type="p" o-encoding="y">v</prop>'
+    unit = f'<tu o-encoding="z">{parts}{tuv("en", "a")}{tuv("de", "b")}</tu>'
+    [entry], skipped = read(document(unit))
+    assert (entry.notes, skipped) == ("n", [])
+    assert entry.metadata == {"tmx": {"o-encoding": "z", "props": [["p", "v"]]}}
+
+
 def test_a_file_without_header_version_or_doctype(read: Any) -> None:
     text = f"<tmx><body><tu>{tuv('en', 'a')}{tuv('de', 'b')}</tu></body></tmx>"
     assert pairs(read(text)[0]) == [("en", "a", "de", "b")]
@@ -374,6 +382,53 @@ def test_notes_stay_apart_and_in_their_languages(
     formats.write(path, [changed])
     assert list(formats.read(path)) == [changed]
     assert next(note.text for note in etree.parse(path).iter("note")) == "other"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"segtype": "chapter"},
+        {"props": [["x-diglot-domain", "d"]]},
+        # A single note in no language is read as the entry's.
+        {"notes": ["note"]},
+        {"source": "<hi>a"},
+        {"source": "<hi>b</hi>"},
+        # The entry would get times that it does not have.
+        {"target_tuv": {"creationdate": "20240628T093631Z"}},
+        {"source_tuv": {"changedate": "20240628T093631Z"}},
+    ],
+)
+def test_what_tmx_cannot_hold_as_it_is_comes_back(tmp_path: Path, own: Any) -> None:
+    path = tmp_path / "out.tmx"
+    entry = TranslationMemoryEntry("a", "b", "en", "de", notes="note", metadata={"tmx": own})
+    formats.write(path, [entry])
+    assert list(formats.read(path)) == [entry]
+    dtd = etree.DTD(StringIO(DTD))
+    assert dtd.validate(etree.parse(path)), dtd.error_log
+    # All of it stands in our own property.
+    [rest] = etree.parse(path).xpath("//prop/text()")
+    assert json.loads(rest) == {"metadata": {"tmx": own}}
+
+
+def test_the_time_of_a_unit_is_that_of_its_target(read: Any) -> None:
+    variants = [
+        f'<tuv xml:lang="{language}" creationdate="{year}0628T093631Z"><seg>a</seg></tuv>'
+        for language, year in [("en", 2022), ("de", 2023)]
+    ]
+    [entry], _ = read(document(f"<tu>{''.join(variants)}</tu>"))
+    assert entry.created_at == "2023-06-28T09:36:31Z"
+    [entry], _ = read(document(f'<tu creationdate="20240628T093631Z">{"".join(variants)}</tu>'))
+    assert entry.created_at == "2024-06-28T09:36:31Z"
+    [entry], _ = read(document(f"<tu>{variants[0]}{tuv('de', 'b')}</tu>"))
+    assert entry.created_at == "2022-06-28T09:36:31Z"
+
+
+def test_what_was_written_for_a_pair_is_not_taken_for_more(read: Any) -> None:
+    rest = '<prop type="x-diglot">{"metadata":{"k":1}}</prop>'
+    [entry], _ = read(document(f"<tu>{rest}{tuv('en', 'a')}{tuv('de', 'b')}</tu>"))
+    assert entry.metadata == {"k": 1}
+    both, _ = read(document(f"<tu>{rest}{tuv('en', 'a')}{tuv('de', 'b')}{tuv('fr', 'c')}</tu>"))
+    assert [entry.metadata for entry in both] == [None, None]
 
 
 def test_what_was_edited_since_counts(tmp_path: Path) -> None:

@@ -61,8 +61,9 @@ def run(args: argparse.Namespace) -> int:
         print_json({**found, "problems": problems, "more_problems": more})
     else:
         for problem in problems:
-            line = f"line {problem['line']:,}: " if "line" in problem else ""
-            say(f"{line}{shown(str(problem['reason']))}")
+            unit = f" ({problem['unit']})" if problem.get("unit") else ""
+            place = f"line {problem['line']:,}{unit}: " if "line" in problem else ""
+            say(shown(f"{place}{problem['reason']}"))
         if more:
             say(f"… and {more:,} more")
         wrong = count(len(problems) + more, "problem", "problems") if problems else "nothing wrong"
