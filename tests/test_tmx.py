@@ -18,6 +18,7 @@ from random_entries import ENTRIES
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?><tmx version="1.4"><header srclang="{}"/><body>\n'
 TAIL = "</body></tmx>"
+MANY = " ".join(f"a{number}=''" for number in range(257))
 
 
 def tuv(language: str, text: str) -> str:
@@ -157,6 +158,12 @@ def test_a_file_without_header_version_or_doctype(read: Any) -> None:
         (tu(("en", "a"), ("de", "&#xD800;")), "invalid_reference", "&#xD800;"),
         (tu(("en", "a"), ("de", "&#0;")), "invalid_reference", "&#0;"),
         (f"<tu tuid='a' tuid='b'>{tuv('en', 'a')}{tuv('de', 'b')}</tu>", "invalid_attribute", ""),
+        (f"<tu {MANY}>{tuv('en', 'a')}{tuv('de', 'b')}</tu>", "invalid_attribute",
+         "more than the 256"),
+        (f"<tu>{tuv('en', 'a')}<tuv xml:lang='d\x0be'><seg>b</seg></tuv></tu>", "invalid_character",
+         "U+000B"),
+        (f"<tu><note>\x0b</note>{tuv('en', 'a')}{tuv('de', 'b')}</tu>", "invalid_character",
+         "U+000B"),
         (
             "<tu>"
             + tuv("en", "a")
@@ -270,8 +277,11 @@ def test_utf_16_and_utf_8_are_told_by_their_bytes(
     ],
 )
 def test_declared_encodings(read: Any, codec: str, label: str, text: str) -> None:
-    body = document(f"<tu>{tuv('en', 'a')}{tuv('xx', text)}</tu>").replace("UTF-8", label)
-    assert read(body.encode(codec))[0][0].target == text
+    body = document(f"<tu>{tuv('en', 'a')}{tuv('xx', text)}</tu>")
+    for spelled in (f'="{label}"', f"='{label}'", f' = "{label}"'):
+        declared = body.replace('="UTF-8"', spelled)
+        assert declared != body
+        assert read(declared.encode(codec))[0][0].target == text
 
 
 @pytest.mark.parametrize(
