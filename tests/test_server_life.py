@@ -303,6 +303,23 @@ def test_it_says_that_it_stops() -> None:
         assert server.process.wait(60) == 0
 
 
+def test_who_interrupts_it_twice_does_not_wait() -> None:
+    whole = request("POST", ENTRIES, b" " * 100)
+    with (
+        serving(":memory:", "--shutdown-time", "3600", "--max-time", "3600") as server,
+        connected(server) as connection,
+        connected(server) as idle,
+    ):
+        connection.sendall(whole[:-5])
+        idle.sendall(request("GET", "/ready"))
+        assert answered(idle) == (200, {"status": "ready"})
+        server.process.send_signal(signal.SIGINT)
+        assert received(idle) == b""
+        server.process.send_signal(signal.SIGINT)
+        assert refused_at(connection) == (503, "stopping")
+        assert server.process.wait(60) == 0
+
+
 def test_the_keys_are_read_once_more_on_sighup(tmp_path: Path) -> None:
     file = tmp_path / "keys.toml"
     old, text = new_key("old", None, read=["*"], write=["*"])

@@ -244,6 +244,8 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
         self._service = service
+        self._reading = asyncio.Lock()
+        self._readings: set[asyncio.Task[None]] = set()
 
     def stop(self) -> None:
         """Begins to stop."""
@@ -280,17 +282,25 @@ class _Server(uvicorn.Server):
         # Windows has no such signal.
         hang_up = getattr(signal, "SIGHUP", None)
         if hang_up is not None and self._service.keys is not None:
-            loop.add_signal_handler(hang_up, self._read_keys, self._service.keys)
+            loop.add_signal_handler(hang_up, self._hear_sighup, self._service.keys)
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _read_keys(self, keys: Keys) -> None:
-        try:
-            self._service.keys = keys.read_again()
-        except (OSError, FormatError) as error:
-            _log.error("the keys stay as they were: %s", error)
-        else:
-            _log.info("the keys were read again: %d", len(self._service.keys))
+    def _hear_sighup(self, keys: Keys) -> None:
+        task = asyncio.get_running_loop().create_task(self._read_keys(keys))
+        # The loop keeps no task from being thrown away.
+        self._readings.add(task)
+        task.add_done_callback(self._readings.discard)
+
+    async def _read_keys(self, keys: Keys) -> None:
+        # One after the other, so that what was written last counts.
+        async with self._reading:
+            try:
+                self._service.keys = read = await asyncio.to_thread(keys.read_again)
+            except (OSError, FormatError) as error:
+                _log.error("the keys stay as they were: %s", error)
+            else:
+                _log.info("the keys were read again: %d", len(read))
