@@ -166,6 +166,8 @@ def test_a_head_is_bounded(server: Server) -> None:
         request("POST", "/api/v1/search").replace(b": 0", b": -2"),
     ):
         refused(nonsense, 400, "invalid_request")
+    long = request("GET", "/tmserver/en/ko/unit/".ljust(1 << 16, "a"))
+    refused(long, 414, "url_too_long")
     # As clients send it that speak HTTP/2, too, such as Java's.
     upgrade = ("upgrade: h2c", "connection: Upgrade, HTTP2-Settings", "http2-settings: AAMAAABk")
     refused(request("POST", "/api/v1/search", b"{}", *upgrade), 400, "upgrade_with_body")

@@ -190,3 +190,18 @@ def test_units_are_added_once(client: httpx.Client) -> None:
     assert [found["target"] for found in client.get("/tmserver/en/st/unit/x y").json()] == ["z"]
     for body in (b"", b"{}", b'{"source": "a"}', b'{"source": "a", "target": " "}'):
         assert client.put(path, content=body).status_code in (400, 422)
+
+
+def test_a_unit_is_found_among_any_number_of_others(client: httpx.Client) -> None:
+    units = [{"source": "The same for all", "target": f"target {n}"} for n in range(150)]
+
+    def entries() -> int:
+        return client.get("/api/v1/facets").json()["entries"]
+
+    before = entries()
+    for _ in range(2):
+        answer = client.post("/tmserver/en/ts/store/a.po", json=units)
+        assert answer.text == "added 150 units from a.po"
+        assert entries() == before + 150
+    assert client.put("/tmserver/en/ts/unit/x", json=units[-1]).status_code == 200
+    assert entries() == before + 150

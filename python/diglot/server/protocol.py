@@ -21,6 +21,9 @@ __all__ = ["limited_protocol"]
 # takes up to twelve bytes.
 _HEAD = 1 << 19
 
+# Bytes of a path and query string that httptools can take apart.
+_URL = (1 << 16) - 1
+
 
 def limited_protocol(limits: Limits) -> type[HttpToolsProtocol]:
     """The protocol that hangs up if a request's head is too large, or if a client takes too long
@@ -46,6 +49,7 @@ def limited_protocol(limits: Limits) -> type[HttpToolsProtocol]:
 
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **options)
+            self.url = b""
             # Requests that are not answered yet. uvicorn tells only the last of them of the end.
             self._open: deque[RequestResponseCycle] = deque()
 
@@ -74,7 +78,11 @@ def limited_protocol(limits: Limits) -> type[HttpToolsProtocol]:
                 self._refuse(ApiError(431, "head_too_large", most))
 
         def send_400_response(self, msg: str) -> None:
-            self._refuse(ApiError(400, "invalid_request", "what was sent is no HTTP request"))
+            if len(self.url) > _URL:
+                most = f"the path and the query string are longer than {_URL:,} bytes"
+                self._refuse(ApiError(414, "url_too_long", most))
+            else:
+                self._refuse(ApiError(400, "invalid_request", "what was sent is no HTTP request"))
 
         def on_message_begin(self) -> None:
             self._begun = True

@@ -6,6 +6,7 @@ that is decoded first can no longer tell the slashes and question marks of the t
 
 from __future__ import annotations
 
+import sys
 from heapq import merge
 from itertools import islice, product
 from typing import Annotated
@@ -238,7 +239,7 @@ async def _is_there(call: Call, entry: TranslationMemoryEntry) -> bool:
             source_language=source_form,
             target_language=target_form,
             namespace=entry.namespace,
-            max_hits=call.service.limits.max_hits,
+            max_hits=sys.maxsize,
             min_score=1.0,
         )
         if any(
