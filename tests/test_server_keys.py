@@ -176,6 +176,7 @@ class Operation(NamedTuple):
     query: list[str]
     fields: list[str]
     many: bool
+    statuses: list[int]
 
     def ask(self, client: httpx.Client, values: dict[str, Any]) -> httpx.Response:
         """Asks for it with those of the values that it takes."""
@@ -183,13 +184,15 @@ class Operation(NamedTuple):
         for name in self.path_names:
             path = path.replace(f"{{{name}}}", quote(str(values[name]), ""))
         body: Any = {name: values[name] for name in self.fields if name in values}
-        return client.request(
+        answer = client.request(
             self.method,
             path,
             params={name: values[name] for name in self.query if name in values},
             json=([body] if self.many else body) if self.fields else None,
             headers={"if-match": values["if-match"]} if "if-match" in values else None,
         )
+        assert answer.status_code in self.statuses, f"{self}: {answer.status_code} {answer.text}"
+        return answer
 
 
 def operations(client: httpx.Client) -> Iterator[Operation]:
@@ -207,7 +210,9 @@ def operations(client: httpx.Client) -> Iterator[Operation]:
                 many = schema.get("type") == "array"
                 name = (schema["items"] if many else schema)["$ref"].rpartition("/")[2]
                 fields = list(document["components"]["schemas"][name]["properties"])
-            yield Operation(method.upper(), path, names["path"], names["query"], fields, many)
+            statuses = [int(status) for status in operation["responses"]]
+            method = method.upper()
+            yield Operation(method, path, names["path"], names["query"], fields, many, statuses)
 
 
 def test_another_tenant_cannot_be_reached_through_any_parameter(tenants: Tenants) -> None:

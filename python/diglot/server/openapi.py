@@ -25,9 +25,11 @@ _MEANINGS = {
     409: "It cannot be changed so.",
     412: "The entry is no longer the one whose ETag `if-match` names.",
     413: "The body is too large.",
+    414: "The path and the query string are too long.",
     415: "The body is compressed.",
     422: "A parameter or a field has a value that is not allowed.",
     429: "Too many requests; `retry-after` says when to try again.",
+    431: "The headers are too large.",
     500: "Something went wrong in the server; its log says what.",
     503: "The request took too long, the store is busy, or the server stops.",
     507: "The disk is full.",
@@ -128,7 +130,7 @@ def _describe(
     }
     if parameters := _parameters(operation, limits):
         described["parameters"] = parameters
-    statuses = {*operation.errors, 403, 405, 500, 503}
+    statuses = {*operation.errors, 403, 405, 431, 500, 503}
     if operation.right == "write":
         statuses.add(507)
     if operation.conditional:
@@ -139,7 +141,7 @@ def _describe(
             statuses |= {401, 429}
             described["security"] = [{"bearer": []}, {"basic": []}]
     if parameters:
-        statuses |= {400, 422}
+        statuses |= {400, 414, 422}
     if operation.upload or operation.body is not None:
         statuses |= {400, 413, 415, 422}
         sent: dict[str, Any] = {"application/octet-stream": {}}

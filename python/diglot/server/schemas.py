@@ -304,7 +304,10 @@ class ImportRequest(Struct, forbid_unknown_fields=True, kw_only=True):
     format: Annotated[str, Meta(extra_json_schema={"enum": READ})] | None = None
     domain: str | None = None
     namespace: str | None = None
-    duplicates: Literal["keep", "skip", "replace", "newest"] = "keep"
+    duplicates: Annotated[
+        Literal["keep", "skip", "replace", "newest"],
+        Meta(description="Others than `keep` need the right to read, too."),
+    ] = "keep"
     strict: bool = False
     dry_run: bool = False
     source_language: str | None = None
