@@ -317,6 +317,7 @@ def test_adds_where_that_is_allowed(store, mode):
     assert tool.name == "add-memory"
     assert tool.annotations.read_only_hint is False
     assert tool.annotations.destructive_hint is False
+    assert tool.annotations.idempotent_hint is True
     assert "namespace" not in tool.input_schema["properties"]
     assert added.structured_content == {"added": 1}
     (hit,) = found.structured_content["hits"]
@@ -329,6 +330,52 @@ def test_adds_where_that_is_allowed(store, mode):
         "namespace": "acme",
         "metadata": {"translation_source": "llm"},
     }
+
+
+def test_adds_nothing_twice(store):
+    server = memory_server(store, writable=True, namespace="acme")
+    given = {
+        "source": "Quit",
+        "target": "종료",
+        "source_language": "en",
+        "target_language": "ko",
+        "domain": "ui",
+    }
+    # The same source, target, languages (whatever their case), domain and namespace.
+    same = [given, {**given, "target_language": "KO", "notes": "said again"}]
+    others = [
+        {**given, "source": "QUIT"},
+        {**given, "target": "끝내기"},
+        {**given, "source_language": "en-GB"},
+        {**given, "domain": "menu"},
+        *({key: given[key] for key in given if key != left_out} for left_out in list(given)[2:]),
+    ]
+
+    async def talk(client):
+        async def add(arguments):
+            return (await client.call_tool("add-memory", arguments)).structured_content["added"]
+
+        at_once = await asyncio.gather(*(add(arguments) for arguments in same * 5))
+        return sum(at_once), [await add(arguments) for arguments in (*others, *others, *same)]
+
+    # Those of other namespaces are not looked at.
+    asyncio.run(store.add(TranslationMemoryEntry("Quit", "종료", "en", "ko", "ui", "rival")))
+    before = len(store)
+    at_once, one_by_one = run(server, talk)
+    assert at_once == 1
+    assert one_by_one == [1] * len(others) + [0] * len(others) + [0, 0]
+    assert len(store) == before + 1 + len(others)
+    result = call(server, "add-memory", given)
+    assert result.content[0].text == "The translation memory has it already; nothing was added."
+    assert result.structured_content == {"added": 0}
+
+
+def test_the_same_without_a_namespace_is_another(store):
+    arguments = {"source": "Save changes", "target": "변경 사항 저장", "domain": "ui"}
+    arguments |= {"source_language": "en", "target_language": "ko"}
+    server = memory_server(store, writable=True)
+    added = [call(server, "add-memory", arguments).structured_content["added"] for _ in range(2)]
+    assert added == [1, 0]
 
 
 @pytest.mark.parametrize(

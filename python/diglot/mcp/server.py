@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -34,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 _READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _ADDS = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 
 _HITS: dict[str, Any] = {
@@ -53,6 +54,9 @@ _OF_RECALL: dict[str, Any] = {
     "confidence": {"type": "number", "description": "The strength of the strongest match."},
     "low_confidence": {"type": "boolean", "description": "Whether no match is close."},
     "fallback_used": {"type": "boolean", "description": "Whether English was looked at."},
+}
+_ADDED: dict[str, Any] = {
+    "added": {"type": "integer", "description": "1, or 0 where it was there already."},
 }
 
 
@@ -162,16 +166,22 @@ def _lookup(source: ContextSource, title: str, more: dict[str, Any], limit: int)
 
 
 def _add(store: TranslationMemoryStore, namespace: str | None) -> _Served:
+    # Of calls at the same time with the same translation, one adds it.
+    turn = asyncio.Lock()
+
     async def call(arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        await add.add_memory(store, arguments, namespace)
-        return "Added to the translation memory.", {"added": 1}
+        async with turn:
+            added = await add.add_memory(store, arguments, namespace)
+        if added:
+            return "Added to the translation memory.", {"added": 1}
+        return "The translation memory has it already; nothing was added.", {"added": 0}
 
     tool = Tool(
         name=add.NAME,
         title="Add a translation",
         description=add.DESCRIPTION,
         input_schema=add.PARAMETERS,
-        output_schema=_output({"added": {"type": "integer"}}, ["added"]),
+        output_schema=_output(_ADDED, list(_ADDED)),
         annotations=_ADDS,
     )
     return _Served(tool, call)
