@@ -28,7 +28,7 @@ from diglot._addresses import is_loopback
 from diglot.cli import main
 from diglot.dual import DualLanguageMemory, MemoryRecord
 from diglot.mcp import memory_server, serve_http
-from diglot.stores.sqlite import SqliteTranslationMemory
+from diglot.stores.sqlite import SqliteTranslationMemory, SqliteTranslationMemoryStore
 from diglot.stores.sqlite_dual import SyncSqliteDualLanguageMemory
 
 ROOT = Path(__file__).parents[1]
@@ -355,19 +355,30 @@ def test_adds_nothing_twice(store):
         async def add(arguments):
             return (await client.call_tool("add-memory", arguments)).structured_content["added"]
 
-        at_once = await asyncio.gather(*(add(arguments) for arguments in same * 5))
-        return sum(at_once), [await add(arguments) for arguments in (*others, *others, *same)]
+        return [await add(arguments) for arguments in (*same, *others, *others, *same)]
 
     # Those of other namespaces are not looked at.
     asyncio.run(store.add(TranslationMemoryEntry("Quit", "종료", "en", "ko", "ui", "rival")))
     before = len(store)
-    at_once, one_by_one = run(server, talk)
-    assert at_once == 1
-    assert one_by_one == [1] * len(others) + [0] * len(others) + [0, 0]
+    added = run(server, talk)
+    assert added == [1, 0] + [1] * len(others) + [0] * len(others) + [0, 0]
     assert len(store) == before + 1 + len(others)
     result = call(server, "add-memory", given)
     assert result.content[0].text == "The translation memory has it already; nothing was added."
     assert result.structured_content == {"added": 0}
+
+
+def test_calls_at_the_same_time_add_one(tmp_path):
+    async def talk():
+        async with await SqliteTranslationMemoryStore.open(tmp_path / "memory.db") as store:
+            async with Client(memory_server(store, writable=True)) as client:
+                arguments = {"source": "Quit", "target": "종료"}
+                calls = [client.call_tool("add-memory", arguments) for _ in range(10)]
+                results = await asyncio.gather(*calls)
+            return [result.structured_content["added"] for result in results], len(store)
+
+    added, count = asyncio.run(talk())
+    assert (sum(added), len(added), count) == (1, 10, 1)
 
 
 def test_the_same_without_a_namespace_is_another(store):
