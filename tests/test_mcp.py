@@ -63,7 +63,7 @@ def stdio(*arguments):
 
 
 @contextmanager
-def process(*arguments):
+def process(*arguments, stopped_by=signal.SIGTERM):
     """The command as a server; gives its URL."""
     server = subprocess.Popen(
         [sys.executable, "-m", "diglot", "mcp", *arguments, "--http", "--port", "0"],
@@ -77,7 +77,7 @@ def process(*arguments):
         assert line.startswith("diglot: serving http://127.0.0."), line + server.stderr.read()
         yield line.split()[-1]
     finally:
-        server.terminate()
+        server.send_signal(stopped_by)
         out, err = server.communicate(timeout=30)
     assert (server.returncode, out) == (0, "")
     # What it refused is all there is to say.
@@ -565,27 +565,56 @@ def test_ends_when_the_client_leaves():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_ends_when_it_is_told_to(number):
-    greeting = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
+STOPPING = [signal.SIGTERM, signal.SIGINT]
+
+
+@pytest.fixture
+def unsaved(tmp_path):
+    """A store that writes a snapshot when it is closed."""
+    path = tmp_path / "memory.db"
+    with SqliteTranslationMemory.open(path) as store:
+        store.add_many(TranslationMemoryEntry(f"Quit {number}", "t") for number in range(1500))
+    (tmp_path / "memory.db-snapshot").unlink()
+    return path
+
+
+def closed(path):
+    """Whether the files are those of a store that was closed."""
+    return {one.name for one in path.parent.iterdir()} == {"memory.db", "memory.db-snapshot"}
+
+
+@pytest.mark.parametrize("number", STOPPING)
+def test_ends_when_it_is_told_to(number, unsaved):
+    started = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
     }
+    added = {"name": "add-memory", "arguments": {"source": "Quit", "target": "종료"}}
     pipe = subprocess.PIPE
-    command = [sys.executable, "-m", "diglot", "mcp", MEMORY]
+    command = [sys.executable, "-m", "diglot", "mcp", str(unsaved), "--write"]
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as server:
-        server.stdin.write(json.dumps(greeting).encode() + b"\n")
-        server.stdin.flush()
-        assert json.loads(server.stdout.readline())["result"]["protocolVersion"] == "2025-06-18"
+        for method, params in (("initialize", started), ("tools/call", added)):
+            message = {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
+            server.stdin.write(json.dumps(message).encode() + b"\n")
+            server.stdin.flush()
+            answer = json.loads(server.stdout.readline())
+            assert answer["id"] == method
+        assert answer["result"]["structuredContent"] == {"added": 1}
         server.send_signal(number)
         assert server.wait(timeout=30) == -number
         assert server.stderr.read() == b""
+    assert closed(unsaved)
+    with SqliteTranslationMemory.open(unsaved) as store:
+        assert store.get(1500).target == "종료"
+
+
+@pytest.mark.parametrize("number", STOPPING)
+def test_ends_over_http_when_it_is_told_to(number, unsaved):
+    with process(str(unsaved), "--write", stopped_by=number) as url:
+        added = call(url, "add-memory", {"source": "Quit", "target": "종료"})
+        assert added.structured_content == {"added": 1}
+    assert closed(unsaved)
 
 
 def test_says_which_packages_are_missing():

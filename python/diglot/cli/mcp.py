@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from diglot import TranslationMemoryStore
 from diglot._addresses import is_loopback
@@ -39,6 +39,9 @@ examples:
   diglot mcp memory.db --http --port 8765
   diglot mcp memory.db --http --host 0.0.0.0 --allow-host tm.example.org
 """
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -100,12 +103,10 @@ def run(args: argparse.Namespace) -> int:
             f"--host {args.host}: other machines can reach it, and whoever does may use the "
             "memory; say --allow-host NAME, with the name they call it by, if that is wanted"
         )
-    if args.http:
-        # Calls in flight are finished first.
-        signal.signal(signal.SIGTERM, _stop)
-    else:
-        # Python would wait for the thread that reads standard input, and so for the client.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in _SIGNALS:
+        # Over HTTP, calls in flight are finished first. Otherwise there is nothing to lose until
+        # the memories are open.
+        signal.signal(number, _stop if args.http else signal.SIG_DFL)
     asyncio.run(_serve(args))
     return 0
 
@@ -113,6 +114,7 @@ def run(args: argparse.Namespace) -> int:
 async def _serve(args: argparse.Namespace) -> None:
     from diglot.mcp import memory_server, serve_http, serve_stdio
 
+    told: int | None = None
     async with AsyncExitStack() as opened:
         store = dual = None
         if args.store is not None:
@@ -130,7 +132,39 @@ async def _serve(args: argparse.Namespace) -> None:
             hosts = args.allow_host
             await serve_http(server, args.host, args.port, hosts=hosts, on_ready=_announce)
         else:
-            await serve_stdio(server)
+            told = await _until_told(serve_stdio(server))
+    if told is not None:
+        # Python would wait for the thread that reads standard input, and so for the client.
+        signal.raise_signal(told)
+
+
+async def _until_told(serving: Coroutine[Any, Any, None]) -> int | None:
+    """Serves until the client leaves, or a signal says to stop: returns which. The next one ends
+    the process at once.
+    """
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[int] = loop.create_future()
+
+    def tell(number: int) -> None:
+        if not told.done():
+            told.set_result(number)
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for one in _SIGNALS:
+            signal.signal(one, signal.SIG_DFL)
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(tell, number)
+
+    for number in _SIGNALS:
+        signal.signal(number, stop)
+    task = loop.create_task(serving)
+    await asyncio.wait((task, told), return_when=asyncio.FIRST_COMPLETED)
+    if told.done():
+        return told.result()
+    await task
+    return None
 
 
 @asynccontextmanager
