@@ -311,6 +311,17 @@ def test_search_looks_at_texts_alone_and_filters():
         memory.search("a", lang=1)
 
 
+def zstandard(data):
+    """A Zstandard frame: its magic number, a window of 1 KiB, and blocks that are stored as they
+    are, each after its size, its kind (0) and whether it is the last.
+    """
+    blocks = [data[start : start + 1024] for start in range(0, len(data), 1024)]
+    frame = b"\x28\xb5\x2f\xfd\x00\x00"
+    for number, block in enumerate(blocks, start=1):
+        frame += (len(block) << 3 | (number == len(blocks))).to_bytes(3, "little") + block
+    return frame
+
+
 def test_jsonl_round_trip(tmp_path):
     memory = SyncDualLanguageMemory(
         [
@@ -323,8 +334,9 @@ def test_jsonl_round_trip(tmp_path):
     assert memory.to_jsonl(path) == 3
     assert list(SyncDualLanguageMemory.from_jsonl(path)) == list(memory)
     packed = tmp_path / "memory.jsonl.gz"
-    packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert list(SyncDualLanguageMemory.from_jsonl(str(packed))) == list(memory)
+    for pack in (zstandard, gzip.compress):
+        packed.write_bytes(pack(path.read_bytes()))
+        assert list(SyncDualLanguageMemory.from_jsonl(str(packed))) == list(memory)
 
     async def both():
         again = await DualLanguageMemory.from_jsonl(path)
@@ -349,7 +361,12 @@ def test_jsonl_round_trip(tmp_path):
         (b'{"text": "a", "translation_status": "verified"}\n', 1, "translation_status"),
         (b'{"text": "\xff"}\n', 1, None),
         (b"[" * 100000, 1, None),
+        (b'{"text": "a"}\r\n \t\n\xef\xbb\xbf{}\n', 3, None),
+        (b'{"importance": ' + b"1" * 5000 + b"}", 1, None),
         (gzip.compress(b'{"text": "a"}\n' * 9)[:-9], None, None),
+        (zstandard(b'{"text": "a"}\n' * 999)[:-9], None, None),
+        # A line of a gibibyte.
+        (gzip.compress(b"[" * (1 << 20)) * 1024, 1, None),
     ],
 )
 def test_files_that_are_wrong_are_refused_with_their_line(tmp_path, content, line, field):
@@ -360,6 +377,14 @@ def test_files_that_are_wrong_are_refused_with_their_line(tmp_path, content, lin
     assert caught.value.field == field
     assert line is None or caught.value.line == line
     assert str(path) in str(caught.value)
+
+
+def test_files_with_a_byte_order_mark_or_in_utf_16(tmp_path):
+    path = tmp_path / "records.jsonl"
+    for encoding in ("utf-8-sig", "utf-16"):
+        path.write_text('{"id": "a", "text": "保存"}\n', encoding=encoding)
+        (record,) = SyncDualLanguageMemory.from_jsonl(path)
+        assert record.text == "保存"
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):

@@ -15,6 +15,7 @@ __all__ = [
     "FileWriter",
     "Found",
     "Ids",
+    "JsonLines",
     "Memory",
     "Queries",
     "Snapshot",
@@ -577,6 +578,26 @@ def read_jsonl(
         FormatError: A line is no entry, or the compressed data is damaged.
         AbortedError: `flag` or `signal` was set.
     """
+
+@final
+class JsonLines:
+    """The lines of a JSON Lines file, plain or compressed with gzip or Zstandard, whatever objects
+    they are.
+
+    Raises:
+        OSError: The file cannot be read.
+        FormatError: The compressed data is damaged from the start.
+    """
+
+    def __new__(cls, path: str | PathLike[str]) -> JsonLines: ...
+    def block(self) -> list[tuple[int, bytes]] | None:
+        """The next lines that are not only white space, about 256 KiB of them, with their numbers;
+        None where there are no more. What is not UTF-8 in the file is not UTF-8 in its line.
+
+        Raises:
+            OSError: The file cannot be read.
+            FormatError: The compressed data is damaged, or a line has more than 64 MiB.
+        """
 
 def save_snapshots(
     snapshots: list[Snapshot],

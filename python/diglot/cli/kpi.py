@@ -27,7 +27,8 @@ RECORDS has one record a line, as
 and EVAL one labelled query a line, as
   {"query": "save file", "relevant": ["m-1"], "kind": "cross-language"}
 query_en, kind and lang are not needed. Queries of the kind "unreachable" are expected to
-find nothing, and are left out of hit and recovery rates. Both files may be plain or gzip.
+find nothing, and are left out of hit and recovery rates. Both files may be compressed with
+gzip or Zstandard.
 
 Each query is asked with the fallback on, with it off, and with the primary pass alone.
 docs/kpi.md defines the figures. That a target is missed is no error.

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
 from os import PathLike
 from typing import Any, TypeVar
 
+from diglot import _engine
 from diglot.dual.record import MemoryRecord
 from diglot.errors import DiglotError, FormatError
-from diglot.store import WHITE_SPACE, check_path
+from diglot.store import check_path
 
 __all__ = ["read_lines", "write_records"]
-
-_GZIP = b"\x1f\x8b"
 
 _T = TypeVar("_T")
 
 
-@contextmanager
-def read_lines(
-    path: str | PathLike[str], make: Callable[[dict[str, Any]], _T]
-) -> Iterator[Iterator[_T]]:
-    """What is made of the objects of a JSON Lines file, plain or compressed with gzip.
+def read_lines(path: str | PathLike[str], make: Callable[[dict[str, Any]], _T]) -> Iterator[_T]:
+    """What is made of the objects of a JSON Lines file, plain or compressed with gzip or Zstandard.
 
     Raises:
         OSError: The file cannot be read.
@@ -34,39 +28,31 @@ def read_lines(
     """
     check_path(path)
     name = os.fspath(path)
-
-    def made(lines: Iterable[bytes]) -> Iterator[_T]:
-        for number, values in _objects(name, lines):
-            try:
-                yield make(values)
-            except DiglotError as error:
-                raise _wrong(name, number, str(error), error.field) from None
-
-    with open(name, "rb") as plain:
-        compressed = plain.peek(2)[:2] == _GZIP
-        with gzip.open(plain) if compressed else plain as lines:
-            yield made(lines)
-
-
-def _objects(name: str, lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
-    number = 0
-    try:
-        for number, line in enumerate(lines, start=1):
-            text = line.decode()
-            if not text.strip(WHITE_SPACE):
-                continue
-            value = json.loads(text)
+    lines = _engine.JsonLines(name)
+    while (block := lines.block()) is not None:
+        for number, line in block:
+            value = _parsed(name, number, line)
             if not isinstance(value, dict):
                 raise _wrong(name, number, f"a JSON object is needed, not {type(value).__name__}")
-            yield number, {key: item for key, item in value.items() if item is not None}
+            try:
+                made = make({key: item for key, item in value.items() if item is not None})
+            except DiglotError as error:
+                raise _wrong(name, number, str(error), error.field) from None
+            yield made
+
+
+def _parsed(name: str, number: int, line: bytes) -> Any:
+    try:
+        return json.loads(line.decode())
     except UnicodeDecodeError as error:
         raise _wrong(name, number, f"byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise _wrong(name, number, f"not JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:
         raise _wrong(name, number, "the JSON is nested too deeply") from None
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise _wrong(name, number + 1, f"the compressed data is damaged: {error}") from None
+    except ValueError as error:
+        # A number of thousands of digits.
+        raise _wrong(name, number, f"not usable: {error}") from None
 
 
 def write_records(

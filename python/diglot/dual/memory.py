@@ -824,7 +824,8 @@ class SyncDualLanguageMemory(SyncRecords):
         recorder: KpiRecorder | None = None,
         signal: Signal | None = None,
     ) -> SyncDualLanguageMemory:
-        """A memory with the records of a JSON Lines file, plain or compressed with gzip.
+        """A memory with the records of a JSON Lines file, plain or compressed with gzip or
+        Zstandard.
 
         A line is a JSON object with the keys of `MemoryRecord.from_dict`. `null` is the same as no
         key. Lines of white space are skipped.
@@ -839,8 +840,7 @@ class SyncDualLanguageMemory(SyncRecords):
         return memory
 
     def _add_jsonl(self, path: str | PathLike[str], signal: Signal | None) -> Steps[int]:
-        with read_lines(path, MemoryRecord.from_dict) as records:
-            return (yield from self._add_many(records, signal))
+        return self._add_many(read_lines(path, MemoryRecord.from_dict), signal)
 
 
 class _Look:

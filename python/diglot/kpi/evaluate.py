@@ -66,15 +66,14 @@ class LabelledQuery:
 
 
 def read_labelled(path: str | PathLike[str]) -> list[LabelledQuery]:
-    """The queries of a JSON Lines file, plain or compressed with gzip: `query`, `relevant` (a list
-    of ids), and perhaps `query_en`, `kind` and `lang`.
+    """The queries of a JSON Lines file, plain or compressed with gzip or Zstandard: `query`,
+    `relevant` (a list of ids), and perhaps `query_en`, `kind` and `lang`.
 
     Raises:
         OSError: The file cannot be read.
         FormatError: A line is no labelled query; `line` and `field` say where.
     """
-    with read_lines(path, _labelled) as queries:
-        return list(queries)
+    return list(read_lines(path, _labelled))
 
 
 def _labelled(values: Mapping[str, Any]) -> LabelledQuery:

@@ -73,9 +73,55 @@ fn read_all(
     }
 }
 
+/// The lines of a JSON Lines file, whatever objects they are.
+pub struct JsonLines(Lines);
+
+impl JsonLines {
+    /// Opens a file, which may be packed.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be opened or read, [`Error::Format`] if its compressed data is damaged from the start.
+    pub fn open(path: &Path) -> Result<JsonLines> {
+        JsonLines::new(Input::open(path)?)
+    }
+
+    fn new(input: Input) -> Result<JsonLines> {
+        Ok(JsonLines(Lines::new(Decoded::new(input, |_| Ok(UTF_8))?)))
+    }
+
+    /// Takes the lines of a block that are not only white space, with their numbers; they may be no UTF-8. Returns
+    /// whether there was a block.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Format`] for damaged compressed data and for a line of more than [`MOST_UNIT_BYTES`],
+    /// [`Error::Aborted`], and those of `take`.
+    pub fn block(
+        &mut self,
+        control: Control<'_>,
+        mut take: impl FnMut(u64, &[u8]) -> Result<()>,
+    ) -> Result<bool> {
+        let JsonLines(lines) = self;
+        if !lines.more(control)? {
+            return Ok(false);
+        }
+        while let Some((number, line)) = lines.next() {
+            if number.is_multiple_of(LINES_BETWEEN_CHECKS) {
+                control.check()?;
+            }
+            if line.len() > MOST_UNIT_BYTES {
+                return Err(Error::format(number, format!("the line has more than {MOST_UNIT_BYTES} bytes")));
+            }
+            if !line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+                take(number, line)?;
+            }
+        }
+        Ok(true)
+    }
+}
+
 /// Reads a JSON Lines file. It has use for the languages of the options.
 pub(crate) struct JsonLinesReader {
-    lines: Lines,
+    lines: JsonLines,
     /// What the file may be if it is no JSON Lines file.
     looks_like: Option<&'static str>,
     languages: Languages,
@@ -86,7 +132,7 @@ impl JsonLinesReader {
     pub(crate) fn new(input: Input, options: &Options) -> Result<JsonLinesReader> {
         let looks_like =
             describe(input.head()).filter(|_| !input.head().trim_ascii_start().starts_with(b"{"));
-        let lines = Lines::new(Decoded::new(input, |_| Ok(UTF_8))?);
+        let lines = JsonLines::new(input)?;
         Ok(JsonLinesReader { lines, looks_like, languages: Languages::new(options), units: 0 })
     }
 
@@ -97,23 +143,11 @@ impl JsonLinesReader {
         control: Control<'_>,
         mut take: impl FnMut(u64, std::result::Result<Entry<'_>, Fault>) -> Result<()>,
     ) -> Result<bool> {
-        if !self.lines.more(control)? {
-            return Ok(false);
-        }
-        while let Some((number, line)) = self.lines.next() {
-            if number.is_multiple_of(LINES_BETWEEN_CHECKS) {
-                control.check()?;
-            }
-            if line.len() > MOST_UNIT_BYTES {
-                return Err(Error::format(number, format!("the line has more than {MOST_UNIT_BYTES} bytes")));
-            }
-            if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
-                continue;
-            }
-            self.units += 1;
-            take(number, line::parse(line))?;
-        }
-        Ok(true)
+        let units = &mut self.units;
+        self.lines.block(control, |number, line| {
+            *units += 1;
+            take(number, line::parse(line))
+        })
     }
 }
 
@@ -147,7 +181,7 @@ impl Reader for JsonLinesReader {
     }
 
     fn bytes_read(&self) -> u64 {
-        self.lines.bytes_read()
+        self.lines.0.bytes_read()
     }
 
     fn units_read(&self) -> u64 {

@@ -1,14 +1,16 @@
 //! Reading JSON Lines.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use diglot_engine::Control;
 use diglot_formats::jsonl::{self, Progress};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, lock};
 use crate::control::{CancelFlag, detached};
 use crate::formats::raise;
 
@@ -69,5 +71,40 @@ impl Reports<'_> {
         };
         let Progress { bytes_read, bytes_total, entries } = progress;
         self.raised = Python::attach(|py| callback.call1(py, (bytes_read, bytes_total, entries)).err());
+    }
+}
+
+/// The lines of a JSON Lines file, which may be packed.
+#[pyclass(frozen, module = "diglot._engine")]
+pub(crate) struct JsonLines {
+    path: PathBuf,
+    lines: Mutex<jsonl::JsonLines>,
+}
+
+#[pymethods]
+impl JsonLines {
+    /// Opens a file.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<JsonLines> {
+        let opened = py.detach(|| jsonl::JsonLines::open(&path));
+        let lines = opened.map_err(|mut failure| raise(py, &path, &mut failure))?;
+        Ok(JsonLines { path, lines: Mutex::new(lines) })
+    }
+
+    /// The next lines that are not only white space, with their numbers; `None` where there are no more.
+    fn block<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let read = detached(py, None, None, |control| {
+            let mut numbered = Vec::new();
+            let read = lock(&self.lines).block(control, |number, line| {
+                numbered.push((number, line.to_vec()));
+                Ok(())
+            });
+            Ok(read.map(|more| more.then_some(numbered)))
+        })?;
+        let Some(lines) = read.map_err(|mut failure| raise(py, &self.path, &mut failure))? else {
+            return Ok(None);
+        };
+        let lines = lines.iter().map(|(number, line)| (*number, PyBytes::new(py, line)));
+        Ok(Some(PyList::new(py, lines)?))
     }
 }

@@ -40,7 +40,7 @@ mod _engine {
     #[pymodule_export]
     use crate::image::{open_memories, save_snapshots};
     #[pymodule_export]
-    use crate::jsonl::read_jsonl;
+    use crate::jsonl::{JsonLines, read_jsonl};
     #[pymodule_export]
     use crate::memory::{Memory, Snapshot};
     #[pymodule_export]
