@@ -298,6 +298,31 @@ def command(*arguments, **environment):
     )
 
 
+def test_only_the_recorder_needs_a_package():
+    code = """
+import sys
+sys.modules["hdrh"] = None
+from diglot import DiglotError
+from diglot.dual import MemoryRecord, SyncDualLanguageMemory
+try:
+    SyncDualLanguageMemory()
+except DiglotError as error:
+    print(error.code, error)
+
+class Recorder:
+    def record(self, result):
+        print(len(result.hits))
+
+memory = SyncDualLanguageMemory([MemoryRecord("save")], recorder=Recorder())
+memory.recall("save")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    said, found = done.stdout.splitlines()
+    assert said.startswith("missing_package the recorder of a dual-language memory needs the")
+    assert said.endswith("install it with: pip install 'diglot[dual]'")
+    assert (found, done.stderr) == ("1", "")
+
+
 @pytest.fixture
 def files(tmp_path):
     pytest.importorskip("rich", reason="diglot[cli] is not installed")

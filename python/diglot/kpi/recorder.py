@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, timezone
 from threading import Lock
 from time import time
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from hdrh.histogram import HdrHistogram
-
+from diglot._extras import extra
 from diglot.dual.recall import RecallResult
 from diglot.dual.record import MemoryRecord
 from diglot.errors import InvalidTypeError, InvalidValueError
@@ -26,6 +25,9 @@ from diglot.kpi.kpis import (
     group_of,
 )
 from diglot.store import check_integer
+
+if TYPE_CHECKING:
+    from hdrh.histogram import HdrHistogram
 
 __all__ = ["HistogramRecorder", "KpiRecorder"]
 
@@ -60,6 +62,12 @@ class KpiRecorder(Protocol):
         ...
 
 
+def _histogram() -> HdrHistogram:
+    with extra("dual", "the recorder of a dual-language memory"):
+        from hdrh.histogram import HdrHistogram
+    return HdrHistogram(1, _LONGEST, _DIGITS)
+
+
 class _Latency:
     """The latencies of some recalls."""
 
@@ -72,14 +80,14 @@ class _Latency:
 
     def record(self, seconds: float) -> None:
         if self.histogram is None:
-            self.histogram = HdrHistogram(1, _LONGEST, _DIGITS)
+            self.histogram = _histogram()
         self.histogram.record_value(min(max(round(seconds * 1e6), 1), _LONGEST))
         self.longest = max(self.longest, seconds)
 
     def add(self, other: _Latency) -> None:
         if other.histogram is not None:
             if self.histogram is None:
-                self.histogram = HdrHistogram(1, _LONGEST, _DIGITS)
+                self.histogram = _histogram()
             self.histogram.add(other.histogram)
             self.longest = max(self.longest, other.longest)
 
@@ -176,6 +184,7 @@ class HistogramRecorder:
     Raises:
         InvalidTypeError: An argument has a wrong type.
         InvalidValueError: An argument is out of range.
+        MissingPackageError: `diglot[dual]` is not installed.
     """
 
     def __init__(
@@ -198,6 +207,8 @@ class HistogramRecorder:
             raise InvalidTypeError(
                 f"clock must be callable, not {type(clock).__name__}", field="clock"
             )
+        # A package that is missing is missed now, not with the first recall.
+        _histogram()
         self._window = window
         self._most_windows = check_integer("windows", windows, least=1)
         self._clock = clock
