@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -1294,31 +1295,28 @@ def test_the_page_searches_without_what_it_only_shows_beside(tab: Opened, option
     expect(results(page)).not_to_have_count(0)
 
 
-def test_a_server_that_is_not_ready_is_waited_for(tab: Opened) -> None:
-    loading = True
-
-    def answer(route: Route) -> None:
-        error = {"code": "loading", "message": "the memory is still being read"}
-        if loading:
-            route.fulfill(status=503, json={"error": error})
-        else:
-            route.continue_()
-
-    page = tab.page
-    page.route("**/ready", answer)
-    page.route("**/api/v1/search", answer)
-    tab.go("#search?q=Your changes were saved.")
+def test_a_memory_that_is_still_read_is_waited_for(
+    open_page: Callable[..., Opened], tmp_path: Path
+) -> None:
+    pipe = tmp_path / "memory.jsonl"
+    os.mkfifo(pipe)
     said = "The memory is still being read. This page waits for it."
-    expect(page.get_by_role("alert")).to_have_text(said)
-    loading = False
-    expect(results(page).first.locator(".score")).to_have_text("100%")
-    # As it was started anew.
-    loading = True
-    text = "Save all changes before you close the project."
-    page.get_by_label("Text to translate").fill(text)
-    expect(page.locator(".outcome.error > span")).to_have_text(said)
-    loading = False
-    expect(results(page).first.locator(".source")).to_have_text(text)
+    with serving(pipe, ready=False) as server:
+        with pipe.open("wb") as file:
+            page = open_page(server).go("#search?q=Your changes were saved.")
+            expect(page.get_by_role("alert")).to_have_text(said)
+            file.write(MEMORY.read_bytes())
+        expect(results(page).first.locator(".score")).to_have_text("100%")
+        # As if it were started anew.
+        error = {"code": "loading", "message": "the memory is still being read"}
+        page.route(
+            "**/api/v1/search", lambda route: route.fulfill(status=503, json={"error": error})
+        )
+        text = "Save all changes before you close the project."
+        page.get_by_label("Text to translate").fill(text)
+        expect(page.locator(".outcome.error > span")).to_have_text(said)
+        page.unroute("**/api/v1/search")
+        expect(results(page).first.locator(".source")).to_have_text(text)
 
 
 def test_waiting_is_shown_where_it_takes_long(tab: Opened) -> None:

@@ -35,11 +35,6 @@ export async function permissions() {
   return (await call("GET", "permissions")).body;
 }
 
-/** Returns when the server can answer what is asked of its memory. */
-export async function ready() {
-  await call("GET", "../../ready");
-}
-
 /** The entries most like a text: `{ hits, milliseconds }`, as long as it took to get them. */
 export async function search({ text, filters, min, max }, signal) {
   const body = { query: text, ...filters, min_score: min, max_hits: max };

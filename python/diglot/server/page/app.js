@@ -90,7 +90,6 @@ let shown = null;
 async function start() {
   try {
     app.permissions = await permissions();
-    await api.ready();
   } catch (error) {
     const problem = el("p", { class: "error", role: "alert" }, explain(error));
     main.replaceChildren(el("div", { class: "failed" }, problem, retryButton(error, start)));

@@ -14,15 +14,15 @@ export function shortcutButton(properties, text, key) {
 }
 
 /**
- * A button to do once more what failed, as soon as the server allows it. A server that is not ready
- * yet is asked again without being told to.
+ * A button to do once more what failed, as soon as the server allows it. While the server reads its
+ * memory, it is asked again without being told to.
  */
-export function retryButton({ status, retryAfter }, onretry) {
+export function retryButton({ code, retryAfter }, onretry) {
   const wait = (retryAfter ?? 0) * 1000; // Milliseconds.
   const button = el("button", { type: "button", disabled: wait > 0, onclick: onretry }, t("retry"));
   setTimeout(() => {
     button.disabled = false;
-    if (status === 503 && button.isConnected) onretry();
+    if (code === "loading" && button.isConnected) onretry();
   }, wait);
   return button;
 }
