@@ -25,6 +25,9 @@ _OPTIONS = [
     "--disable-sync",
 ]
 
+# Milliseconds for a browser to start.
+_PATIENCE = 300_000
+
 MISSING = (
     "there is no browser to show the page in: run tests/install-programs, or set DIGLOT_CHROMIUM to"
     " the path of a Chromium"
@@ -50,7 +53,7 @@ def browser() -> Iterator[Browser | None]:
         if path is None:
             yield None
             return
-        browser = playwright.chromium.launch(executable_path=path, args=_OPTIONS)
+        browser = playwright.chromium.launch(executable_path=path, args=_OPTIONS, timeout=_PATIENCE)
         yield browser
         browser.close()
 

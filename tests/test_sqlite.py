@@ -41,7 +41,7 @@ from diglot.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFo
 from diglot.stores.sqlite import SqliteTranslationMemory, SqliteTranslationMemoryStore
 
 # Where files are fast, for what says nothing of a disk.
-IN_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
+IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def entry(source="Save the file", target="t", **fields):

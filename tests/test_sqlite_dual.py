@@ -44,7 +44,7 @@ from diglot.stores.sqlite import SqliteTranslationMemory
 from diglot.stores.sqlite_dual import SqliteDualLanguageMemory, SyncSqliteDualLanguageMemory
 
 # Where files are fast, for what says nothing of a disk.
-IN_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
+IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 NOTES = ["按下保存按钮", "save the file", "파일을 저장", "the file is saved", "ファイル"]
 
