@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -857,6 +857,23 @@ def test_only_the_database_is_left_of_a_new_store(path, count):
     with SqliteTranslationMemory.open(path) as memory:
         memory.add_many(entries(count))
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_who_gives_up_opening_a_store_leaves_nothing_beside_it(path):
+    with SqliteTranslationMemory.open(path) as memory:
+        memory.add_many(entries(20_000))
+    snapshot_of(path).unlink(missing_ok=True)
+
+    async def give_up():
+        opening = asyncio.ensure_future(SqliteTranslationMemoryStore.open(path))
+        await asyncio.sleep(0)
+        opening.cancel()
+        with suppress(asyncio.CancelledError):
+            await (await opening).close()
+
+    # The end of the loop waits for its threads.
+    asyncio.run(give_up())
+    assert set(os.listdir(path.parent)) <= {path.name, snapshot_of(path).name}
 
 
 def test_a_closed_store_does_nothing(memory):

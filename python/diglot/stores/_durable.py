@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import islice
 from os import PathLike
 from pathlib import Path
+from traceback import clear_frames
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -48,7 +49,9 @@ def opening(
     database = Database(kind, arguments)
     try:
         yield database, *load(database, count, flag)
-    except BaseException:
+    except BaseException as error:
+        # A cursor that the error holds would keep its connection from being closed.
+        clear_frames(error.__traceback__)
         database.close()
         raise
 
