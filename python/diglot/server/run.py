@@ -134,7 +134,8 @@ async def serve(
     limits: Limits,
     anonymous: bool = False,
 ) -> None:
-    """Serves memories until the process is told to stop (SIGINT, SIGTERM).
+    """Serves memories until the process is told to stop (SIGINT, SIGTERM). Listens before it reads
+    them. On SIGHUP the keys are read once more.
 
     Args:
         path: The translation memory, as `open_memories` takes it.
@@ -147,7 +148,9 @@ async def serve(
 
     Raises:
         InvalidValueError: As `check_address`.
+        FormatError: A file is not what it should be.
         OSError: The store cannot be opened, or the address not be listened on.
+        StoreError: The store cannot be used.
     """
     check_address(host, keys, anonymous=anonymous)
     hosts = LOOPBACK_HOSTS | {host.lower()} if keys is None and is_loopback(host) else None
