@@ -3,7 +3,8 @@
 Over the 20,000 records of `../shared/dual`, and over a million made of them: every record is copied
 with a few characters changed, with a fixed seed, and the originals stay among the copies. Each
 query is asked some rounds in each way, the ways in turn; its time is its shortest one, and the
-percentiles are over the queries.
+percentiles are over the queries. At last the records are put into a store, which is opened with its
+snapshot and without.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
-from time import perf_counter
+from time import perf_counter, process_time
 
 from benches.clock import percentiles
-from benches.data import ROOT
+from benches.data import ROOT, scratch
 from benches.terminal import say
 from diglot.dual import MemoryRecord, SyncDualLanguageMemory
 from diglot.kpi import Evaluation, evaluate, read_labelled
+from diglot.stores.sqlite_dual import SyncSqliteDualLanguageMemory
 
 _FOLDER = ROOT.parent / "shared" / "dual"
 _SEED = 20_261_130
@@ -60,7 +62,29 @@ def main() -> int:
             f"p95 with the fallback on is {1 + (evaluation.p95_increase or 0):.2f} times that "
             "with it off"
         )
+        say(_opening(memory))
     return 0
+
+
+def _opening(memory: SyncDualLanguageMemory) -> str:
+    with scratch() as folder:
+        path = folder / "notes.db"
+        with SyncSqliteDualLanguageMemory.open(path) as store:
+            store.add_many(memory)
+        snapshot = path.with_name("notes.db-snapshot")
+        size = snapshot.stat().st_size
+        seconds = []
+        for _ in range(2):
+            start, work = perf_counter(), process_time()
+            with SyncSqliteDualLanguageMemory.open(path, read_only=True) as store:
+                store.recall("file is written when the save button")
+                seconds.append(f"{perf_counter() - start:.2f} s ({process_time() - work:.2f} s")
+            snapshot.unlink(missing_ok=True)
+    with_it, without = seconds
+    return (
+        f"opened to the first answer from a store in {with_it} of the processors) with its "
+        f"snapshot of {size / 1e6:,.0f} MB, in {without}) without"
+    )
 
 
 def _ways(evaluation: Evaluation) -> Iterator[tuple[str, dict[str, float]]]:
