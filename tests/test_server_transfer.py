@@ -45,6 +45,8 @@ def served(
     (folder / "tmp").mkdir()
     options = ("--keys", str(folder / "keys.toml"), "--max-import", "100000")
     environment = {"TMPDIR": str(folder / "tmp"), "DIGLOT_MAX_IMPORT_ENTRIES": "1000"}
+    # Clients that wait for what a test does are not to be cut off.
+    environment["DIGLOT_MAX_TIME"] = "300"
     with serving(folder / "memory.db", *options, environment=environment) as server:
         yield server, keys, folder / "tmp"
     assert not list((folder / "tmp").iterdir()), "nothing is left behind"

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from diglot.server import browse, entries, records, system, tmserver, transfer
 from diglot.server.errors import ApiError, not_found
 from diglot.server.openapi import document
-from diglot.server.operation import Answer, Call, Operation, Path, answer_error
+from diglot.server.operation import Answer, Call, Operation, answer_error, paths_of
 from diglot.server.page import Page
 from diglot.server.service import Service
 from diglot.server.tmserver import PREFIX, TmServer
@@ -58,10 +58,7 @@ class App:
             )
         )
         self._tmserver = TmServer(service)
-        by_path: dict[str, list[Operation]] = {}
-        for operation in operations:
-            by_path.setdefault(operation.path, []).append(operation)
-        routes = [Route(path, Path(service, some)) for path, some in by_path.items()]
+        routes = [Route(path, answers) for path, answers in paths_of(operations, service).items()]
         page = Page()
         routes += [Route("/", page), Route("/page/{path:path}", page)]
         self._router = Router(routes, redirect_slashes=False, default=_not_found)

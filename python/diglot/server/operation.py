@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -28,17 +27,12 @@ __all__ = [
     "Answer",
     "Call",
     "Operation",
-    "Path",
     "Right",
     "Stream",
-    "answer",
     "answer_error",
     "body_parts",
-    "counted",
-    "read_body",
+    "paths_of",
 ]
-
-_log = logging.getLogger("diglot.server")
 
 API = "/api/v1"
 """What the paths of operations on the memories begin with."""
@@ -152,7 +146,7 @@ class Path:
             await answer_error(send, method_not_allowed(method, *self._operations))
             return
         answered = self._carry_out(operation, scope, receive, send)
-        await counted(self._service, operation.name, send, answered)
+        await _counted(self._service, operation.name, send, answered)
 
     async def _carry_out(
         self, operation: Operation, scope: Scope, receive: Receive, send: Send
@@ -166,7 +160,7 @@ class Path:
                 query = _read_query(scope["query_string"], operation.query)
             body = None
             if operation.body is not None:
-                data = await read_body(scope, receive, limits.max_body)
+                data = await _read_body(scope, receive, limits.max_body)
                 try:
                     body = self._decoders[operation.name].decode(data)
                 except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -190,16 +184,24 @@ class Path:
             except DiglotError as error:
                 raise from_diglot(error) from None
         if isinstance(result, Answer):
-            await answer(send, operation.status, *result)
+            await _answer(send, operation.status, *result)
         elif isinstance(result, Stream):
             return await _stream(send, operation, result, receive, limits)
         else:
             content = b"" if operation.response is None else _encoder.encode(result)
-            await answer(send, operation.status, "application/json", content)
+            await _answer(send, operation.status, "application/json", content)
         return operation.status
 
 
-async def counted(service: Service, name: str, send: Send, answered: Awaitable[int]) -> None:
+def paths_of(operations: Iterable[Operation], service: Service) -> dict[str, Path]:
+    """The applications of the paths of operations."""
+    by_path: dict[str, list[Operation]] = {}
+    for operation in operations:
+        by_path.setdefault(operation.path, []).append(operation)
+    return {path: Path(service, some) for path, some in by_path.items()}
+
+
+async def _counted(service: Service, name: str, send: Send, answered: Awaitable[int]) -> None:
     """Waits until a request is answered, tells its error if there is one, and counts it.
 
     Args:
@@ -221,7 +223,7 @@ async def counted(service: Service, name: str, send: Send, answered: Awaitable[i
         service.requests.count(name, status, perf_counter() - started)
 
 
-async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
+async def _read_body(scope: Scope, receive: Receive, most: int) -> bytes:
     """The body of a request.
 
     Raises:
@@ -232,7 +234,7 @@ async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
 
 
 async def body_parts(scope: Scope, receive: Receive, most: int) -> AsyncGenerator[bytes, None]:
-    """As `read_body`, in the pieces in which it comes."""
+    """As `_read_body`, in the pieces in which it comes."""
     for name, value in scope["headers"]:
         if name == b"content-length" and int(value) > most:
             raise _too_large(most)
@@ -289,10 +291,10 @@ def _read_query(query_string: bytes, kind: type[msgspec.Struct]) -> Any:
 async def answer_error(send: Send, error: ApiError) -> None:
     """Answers with an error."""
     headers = tuple(error.headers.items())
-    await answer(send, error.status, "application/json", error.body(), headers)
+    await _answer(send, error.status, "application/json", error.body(), headers)
 
 
-async def answer(
+async def _answer(
     send: Send,
     status: int,
     media_type: str,

@@ -20,7 +20,7 @@ from diglot.model import TranslationMemoryEntry
 from diglot.server.browse import count_by
 from diglot.server.checks import check_text, make_all
 from diglot.server.errors import ApiError, not_found
-from diglot.server.operation import Answer, Call, Operation, Path, answer_error
+from diglot.server.operation import Answer, Call, Operation, answer_error, paths_of
 from diglot.server.service import Service
 from diglot.store import WHITE_SPACE
 
@@ -91,10 +91,7 @@ class TmServer:
     """
 
     def __init__(self, service: Service) -> None:
-        by_path: dict[str, list[Operation]] = {}
-        for operation in OPERATIONS:
-            by_path.setdefault(operation.path, []).append(operation)
-        self._paths = {path: Path(service, some) for path, some in by_path.items()}
+        self._paths = paths_of(OPERATIONS, service)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
