@@ -110,6 +110,36 @@ def test_each_file_has_its_languages(read: Any) -> None:
     assert (entries, [unit.code for unit in skipped]) == ([], ["missing_target"] * 2)
 
 
+def test_a_file_has_nothing_of_the_one_before(read: Any) -> None:
+    bare = '<file source-language="en"><body>{}</body></file></xliff>'
+    text = first(PAIR).replace("</xliff>", "") + bare.format(UNIT_1.format("2", "", PAIR))
+    named, unnamed = read(text)[0]
+    assert (named.target_language, named.metadata) == ("de", {"xliff": {"file": "a.txt"}})
+    assert (unnamed.target_language, unnamed.metadata) == (None, None)
+    # The languages of the second version are those of all its files.
+    text = second(f"<segment>{PAIR}</segment>").replace(
+        "</xliff>", f'<file id="g"><unit id="2"><segment>{PAIR}</segment></unit></file></xliff>'
+    )
+    named, unnamed = read(text)[0]
+    assert (named.target_language, named.metadata) == ("de", {"xliff2": {"file": "a.txt"}})
+    assert (unnamed.target_language, unnamed.metadata) == ("de", None)
+
+
+def test_a_segment_in_a_segment_is_none(read: Any) -> None:
+    inner = "<segment><source>c</source><target>d</target></segment>"
+    entries, skipped = read(second(f"<segment>{inner}{PAIR}</segment><segment>{PAIR}</segment>"))
+    assert [(e.source, e.target) for e in entries] == [("a", "b")] * 2
+    assert skipped == []
+
+
+def test_what_was_written_for_a_pair_is_not_taken_for_more(read: Any) -> None:
+    rest = '<diglot:entry>{"metadata":{"k":1}}</diglot:entry>'
+    segment = f"<segment>{PAIR}</segment>"
+    assert [e.metadata["k"] for e in read(second(rest + segment))[0]] == [1]
+    both, _ = read(second(rest + segment * 2))
+    assert [e.metadata for e in both] == [{"xliff2": {"file": "a.txt"}}] * 2
+
+
 def test_texts_may_say_their_own_language(read: Any) -> None:
     [entry], _ = read(
         first('<source xml:lang="en-GB">a</source><target xml:lang="de-AT">b</target>')

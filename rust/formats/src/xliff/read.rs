@@ -162,6 +162,9 @@ impl XliffReader {
                         let second = self.second;
                         let (languages, original) = (&mut self.languages, &mut self.original);
                         *original = None;
+                        if !second {
+                            *languages = [None, None];
+                        }
                         let mut translate = inherited;
                         _ = attributes(&element, |name, value| match name {
                             "source-language" if !second => languages[0] = Some(value.into_owned()),
