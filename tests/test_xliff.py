@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ SECOND = (
     '<xliff version="2.1" srcLang="en" trgLang="de"><file id="f" original="a.txt">\n{}'
     "</file></xliff>"
 )
+NAMESPACE_2 = "urn:oasis:names:tc:xliff:document:2.0"
 UNIT_1 = '<trans-unit id="{}"{}>{}</trans-unit>\n'
 UNIT_2 = '<unit id="{}"{}>{}</unit>\n'
 
@@ -63,6 +65,12 @@ PAIR = "<source>a</source><target>b</target>"
         (first("<target>b</target>"), "missing_source", "no source"),
         (first(PAIR, ' translate="no"'), "not_translatable", 'translate="no"'),
         (first(PAIR.replace("<target", '<target state="new"')), "untranslated", 'state="new"'),
+        (first("<note>n</note>" * 4097 + PAIR), "unit_too_large", "more than the 4096"),
+        (
+            first(PAIR.replace("<target", '<target state="needs-translation"')),
+            "untranslated",
+            'state="needs-translation"',
+        ),
         (first("<source>&x;</source><target>b</target>"), "undefined_entity", "&x;"),
         (first("<source>a</source><target>&#2;</target>"), "invalid_character", "U+0002"),
         (first("<note>&x;</note>" + PAIR), "undefined_entity", "&x;"),
@@ -123,6 +131,13 @@ def test_a_file_has_nothing_of_the_one_before(read: Any) -> None:
     named, unnamed = read(text)[0]
     assert (named.target_language, named.metadata) == ("de", {"xliff2": {"file": "a.txt"}})
     assert (unnamed.target_language, unnamed.metadata) == ("de", None)
+
+
+def test_of_two_texts_the_first_counts(read: Any) -> None:
+    twice = PAIR + PAIR.replace(">a<", ">c<").replace(">b<", ">d<")
+    for text in (first(twice), second(f"<segment>{twice}</segment>")):
+        [entry], skipped = read(text)
+        assert (entry.source, entry.target, skipped) == ("a", "b", [])
 
 
 def test_a_segment_in_a_segment_is_none(read: Any) -> None:
@@ -624,3 +639,43 @@ def test_what_is_written_is_valid(
     for written in (read, data.draw(st.lists(entries(form), max_size=5))):
         assert formats.write(path, written, format=form) == []
         assert dtd.validate(etree.parse(path)), dtd.error_log
+
+
+@pytest.mark.parametrize(
+    ("form", "own"),
+    [
+        ("xliff", {"approved": "perhaps"}),
+        ("xliff", {"state": "new"}),
+        ("xliff", {"state": "x-a b"}),
+        ("xliff", {"state-qualifier": "other"}),
+        ("xliff", {"source": '<g id="1">a'}),
+        ("xliff2", {"state": "initial"}),
+        ("xliff2", {"subState": "a:b"}),
+        ("xliff2", {"segment": "a b"}),
+        # Codes that nothing refers to.
+        ("xliff2", {"data": {"d": "x"}}),
+    ],
+)
+def test_what_xliff_cannot_hold_as_it_is_comes_back(tmp_path: Path, form: str, own: Any) -> None:
+    path = tmp_path / f"out.{form}"
+    entry = TranslationMemoryEntry("a", "b", "en", "de", source_id="u", metadata={form: own})
+    assert formats.write(path, [entry], format=form) == []
+    assert list(formats.read(path, format=form)) == [entry]
+    document = etree.parse(path)
+    dtd = etree.DTD(StringIO(DTDS[form]))
+    assert dtd.validate(document), dtd.error_log
+    # All of it stands in our own element.
+    [rest] = document.xpath("//d:entry/text()", namespaces={"d": "urn:diglot"})
+    assert json.loads(rest) == {"metadata": {form: own}}
+
+
+def test_codes_are_written_if_they_can_be_referred_to(tmp_path: Path) -> None:
+    path = tmp_path / "out.xliff2"
+    marked = '<ph id="1" dataRef="d"/>a'
+    for data, written in [({"d": "<b>"}, ["d"]), ({"d": "<b>", "e f": "x"}, [])]:
+        own = {"source": marked, "data": data}
+        entry = TranslationMemoryEntry("a", "b", "en", "de", metadata={"xliff2": own})
+        formats.write(path, [entry], format="xliff2")
+        assert list(formats.read(path)) == [entry]
+        codes = etree.parse(path).xpath("//x:data/@id", namespaces={"x": NAMESPACE_2})
+        assert codes == written
