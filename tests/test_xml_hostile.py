@@ -192,6 +192,8 @@ def items_of(tmp_path: Path) -> list[Any]:
         (b"<tmx><body></tmx>", "expected `</body>`, but `</tmx>` was found"),
         (b"<tmx/><tmx/>", "second root element"),
         (b"<tmx/>\0", "text outside of the root"),
+        (b"<tmx/><![CDATA[a]]>", "text outside of the root"),
+        (b"<tmx/>&amp;", "text outside of the root"),
         (b"<tmx><body><tu", "the XML is not well-formed"),
         (b"<!-- nothing -->", "there is no element"),
         (b"\x1f\x8b\x08 broken", "the compressed data is damaged"),
