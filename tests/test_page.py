@@ -627,17 +627,22 @@ JSON_OBJECTS = st.dictionaries(
 def test_metadata_is_taken_out_of_entries_and_put_back(
     chromium_tab: Opened, entries: list[tuple[str, dict[str, Any] | None]]
 ) -> None:
+    script = """async (text) => {
+      const { indented, sealed, unsealed } = await import("/page/metadata.js");
+      return JSON.parse(sealed(text)).map((entry) =>
+        entry.metadata === null
+          ? [entry, null, null]
+          : [entry, unsealed(entry), indented(entry.metadata)]);
+    }"""
     given = [{"source": source, "metadata": metadata} for source, metadata in entries]
-    text = json.dumps(given, separators=(",", ":"))
-    sealed = json.loads(chromium_tab.fetch("metadata.js sealed", text))
-    for old, new in zip(given, sealed, strict=True):
+    found = chromium_tab.page.evaluate(script, json.dumps(given, separators=(",", ":")))
+    for old, (new, whole, shown) in zip(given, found, strict=True):
         assert new["source"] == old["source"]
         if old["metadata"] is None:
             assert new["metadata"] is None
             continue
         assert new["metadata"] == json.dumps(old["metadata"], separators=(",", ":"))
-        assert json.loads(chromium_tab.fetch("metadata.js unsealed", new)) == old
-        shown = chromium_tab.fetch("metadata.js indented", new["metadata"])
+        assert json.loads(whole) == old
         assert shown == json.dumps(old["metadata"], indent=2)
 
 

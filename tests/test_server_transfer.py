@@ -37,6 +37,8 @@ def served(
         "a": {"read": ["a"], "write": ["a"]},
         "b": {"read": ["b"], "write": ["b"]},
         "other": {"read": ["c"], "write": ["c"]},
+        "one": {"read": ["one"], "write": ["one"]},
+        "two": {"read": ["two"], "write": ["two"]},
         "both": {"read": ["a", "b"], "write": ["a", "b"]},
     }.items():
         keys[name], text = new_key(name, text, **rights)
@@ -185,23 +187,23 @@ def test_progress_and_the_report_come_line_by_line(clients: dict[str, httpx.Clie
 def test_a_tenant_imports_and_exports_only_what_is_its_own(
     clients: dict[str, httpx.Client],
 ) -> None:
-    theirs = [{**entry, "namespace": "b", "notes": "of a"} for entry in ENTRIES]
+    theirs = [{**entry, "namespace": "two", "notes": "of one"} for entry in ENTRIES]
     lines = "".join(json.dumps(entry) + "\n" for entry in theirs).encode()
-    imported(clients["a"], lines, filename="a.jsonl", namespace="a")
-    assert clients["b"].get("/api/v1/facets").json()["entries"] == 0
-    imported(clients["b"], LINES, filename="a.jsonl")
+    imported(clients["one"], lines, filename="a.jsonl", namespace="one")
+    assert clients["two"].get("/api/v1/facets").json()["entries"] == 0
+    imported(clients["two"], LINES, filename="a.jsonl")
     # What is replaced is in the same namespace.
-    query = {"filename": "a.jsonl", "namespace": "a", "duplicates": "replace"}
-    report = imported(clients["a"], lines, **query)
+    query = {"filename": "a.jsonl", "namespace": "one", "duplicates": "replace"}
+    report = imported(clients["one"], lines, **query)
     assert (report["duplicate"], report["replaced"]) == (5, 0)
-    for name, notes in (("a", "of a"), ("b", None)):
+    for name, notes in (("one", "of one"), ("two", None)):
         entries = [
             json.loads(line) for line in exported(clients[name], format="jsonl").splitlines()
         ]
         assert [(entry["namespace"], entry.get("notes")) for entry in entries] == [
             (name, notes)
         ] * 5
-        other = "b" if name == "a" else "a"
+        other = "two" if name == "one" else "one"
         answer = clients[name].get(f"/api/v1/export?format=jsonl&namespace={other}")
         refused(answer, 403, "forbidden")
         answer = clients[name].post(f"/api/v1/import?namespace={other}", content=lines)
