@@ -164,6 +164,8 @@ def test_a_file_without_header_version_or_doctype(read: Any) -> None:
          "U+000B"),
         (f"<tu><note>\x0b</note>{tuv('en', 'a')}{tuv('de', 'b')}</tu>", "invalid_character",
          "U+000B"),
+        (f"<tu><note>&#11;</note>{tuv('en', 'a')}{tuv('de', 'b')}</tu>", "invalid_character",
+         "U+000B"),
         (
             "<tu>"
             + tuv("en", "a")
@@ -456,6 +458,25 @@ def test_what_was_edited_since_counts(tmp_path: Path) -> None:
     assert edited == TranslationMemoryEntry(
         "a edited b", "c", created_at="2024-06-29T00:00:00Z", notes="m", metadata={"k": 1}
     )
+
+
+def test_languages_and_times_that_were_edited_since_count(tmp_path: Path) -> None:
+    path = tmp_path / "out.tmx"
+    entry = TranslationMemoryEntry("a", "b", metadata={"changed_at": "2024-06-28T12:00:00.5Z"})
+    formats.write(path, [entry])
+    assert list(formats.read(path)) == [entry]
+    text = path.read_text(encoding="utf-8")
+    for old, new in [
+        ('<tuv xml:lang="und"><seg>a', '<tuv xml:lang="en"><seg>a'),
+        ('srclang="und"', 'srclang="en"'),
+        ("20240628T120000Z", "20240629T120000Z"),
+    ]:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    [edited] = formats.read(path)
+    assert (edited.source_language, edited.target_language) == ("en", None)
+    assert edited.metadata == {"changed_at": "2024-06-29T12:00:00Z"}
 
 
 def test_what_is_written_is_whole_or_not_there(tmp_path: Path) -> None:
