@@ -12,6 +12,7 @@ from diglot import (
     UnknownEntryError,
     _engine,
 )
+from diglot.stores._database import Arguments, Database
 
 
 def prepared(*sources: str) -> _engine.Batch:
@@ -64,6 +65,8 @@ def test_ids_that_cannot_be_given_or_removed() -> None:
 
 ROW = (7, "Save", "저장", "en", "ko", "ui", "a", "m-1", "2024-01-01", "n", '{"a":1}')
 BARE = (9, "Close", "닫기", *[None] * 8)
+# A text that looks like the number that stands for what is not there.
+ZEROS = (10, *["0"] * 9, '{"a":0}')
 
 
 @pytest.mark.parametrize("is_prepared", [False, True])
@@ -74,9 +77,10 @@ def test_entries_leave_as_the_rows_they_came_as(is_prepared) -> None:
     if is_prepared:
         batch.prepare()
     assert len(batch) == 2
-    assert batch.rows(0, 0, 10) == [ROW, BARE]
-    assert batch.rows(1, 1, 2) == [(10, *BARE[1:])]
-    assert batch.rows(0, 2, 3) == []
+    bare = (*BARE[:3], *[0] * 8)
+    assert batch.values(0, 0, 10) == [ROW, bare]
+    assert batch.values(1, 1, 2) == [(10, *bare[1:])]
+    assert batch.values(0, 2, 3) == []
     if is_prepared:
         memory = _engine.Memory()
         assert memory.apply(memory.snapshot(), ids(), 0, batch)
@@ -85,6 +89,31 @@ def test_entries_leave_as_the_rows_they_came_as(is_prepared) -> None:
         assert snapshot.rows(8, 10) == [BARE]
         assert snapshot.rows(0, 1) == [ROW]
         assert snapshot.get(7).metadata == {"a": 1}
+
+
+def test_values_become_the_rows_that_they_are_of(tmp_path) -> None:
+    batch = _engine.Batch()
+    batch.extend_rows(iter([ROW, BARE, ZEROS]), 1)
+    batch.absorb()
+    database = Database("translations", Arguments(tmp_path / "a.db", True, False, 1.0))
+    database.insert(batch.values(0, 0, 10))
+    assert list(database.rows(database.writer, 0, 10)) == [ROW, BARE, ZEROS]
+    database.close()
+
+
+def test_batches_are_joined_in_order() -> None:
+    batches = []
+    for row in (BARE, ROW, BARE):
+        batch = _engine.Batch()
+        batch.extend_rows(iter([row]), 1)
+        batch.absorb()
+        batches.append(batch)
+    joined = _engine.Batch.joined([*batches, batches[0]])
+    values = joined.values(1, 0, 10)
+    assert [value[0] for value in values] == [1, 2, 3, 4]
+    assert [value[1] for value in values] == ["Close", "Save", "Close", "Close"]
+    assert [len(batch) for batch in batches] == [1, 1, 1]
+    assert len(_engine.Batch.joined([])) == 0
 
 
 @pytest.mark.parametrize(

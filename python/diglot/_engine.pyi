@@ -67,6 +67,21 @@ _Row: TypeAlias = tuple[
     str | None,
 ]
 
+# The values of a row to insert: 0 in the place of None, which takes `sqlite3` many times as long.
+_Values: TypeAlias = tuple[
+    int,
+    str,
+    str,
+    str | int,
+    str | int,
+    str | int,
+    str | int,
+    str | int,
+    str | int,
+    str | int,
+    str | int,
+]
+
 def normalize(text: str, /) -> str:
     """The form in which texts are compared: NFKC, lower case, white space trimmed and folded.
 
@@ -202,9 +217,13 @@ class Batch:
                 too long.
         """
 
-    def rows(self, first: int, start: int, stop: int) -> list[_Row]:
-        """The entries at some places, counted from 0, as rows of a database; those that were
-        absorbed and not yet published. An id is `first` and the number of the entry.
+    @staticmethod
+    def joined(batches: list[Batch]) -> Batch:
+        """A batch with the entries that others absorbed, in order. The others stay as they are."""
+
+    def values(self, first: int, start: int, stop: int) -> list[_Values]:
+        """The entries at some places, counted from 0, as values to insert into a database; those
+        that were absorbed and not yet published. An id is `first` and the number of the entry.
         """
 
     @property

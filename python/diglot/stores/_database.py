@@ -29,7 +29,7 @@ from diglot.errors import (
 )
 
 if TYPE_CHECKING:
-    from diglot._engine import _Row
+    from diglot._engine import _Row, _Values
 
 __all__ = ["MOST_ID", "Arguments", "Database", "State"]
 
@@ -83,6 +83,9 @@ _MIGRATIONS: list[tuple[str, ...]] = [
         """,
     ),
 ]
+
+# What is not there comes as 0, see `_Values`. No text is equal to a number.
+_INSERT = f"INSERT INTO entries VALUES (?, ?, ?{', nullif(?, 0)' * 8})"
 
 # Bytes that the write-ahead log keeps on disk after a large change.
 _MOST_LOG = 64 << 20
@@ -371,9 +374,9 @@ class Database:
         """Makes what was written last. It is on disk when this returns."""
         self.writer.execute("COMMIT")
 
-    def insert(self, rows: Iterable[_Row]) -> None:
+    def insert(self, rows: Iterable[_Values]) -> None:
         """Writes new entries."""
-        self.writer.executemany(f"INSERT INTO entries VALUES ({', '.join('?' * 11)})", rows)
+        self.writer.executemany(_INSERT, rows)
 
     def remove(self, ranges: Iterable[tuple[int, int]]) -> None:
         """Removes the entries with the ids of ranges, given by their first and last ids."""

@@ -38,8 +38,8 @@ _log = logging.getLogger("diglot")
 # Seconds that a reader waits for another thread to read in what other processes wrote.
 _PATIENCE = 0.1
 
-# Rows that are made and written at a time.
-_ROWS = 1000
+# Rows that are made and written at a time: more of them would not stay in a processor's caches.
+_ROWS = 100
 
 
 class Index(ABC):
@@ -260,7 +260,7 @@ class Keeper:
         for start in range(0, len(batch), _ROWS):
             check_signal(signal)
             check_flag(flag)
-            rows = batch.rows(first, start, start + _ROWS)
+            rows = batch.values(first, start, start + _ROWS)
             self.database.insert(rows)
             next_id = max(next_id, rows[-1][0] + 1)
         after = before._replace(seq=before.seq + len(gone) + len(batch), next_id=next_id)

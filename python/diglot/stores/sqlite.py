@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from diglot import _engine
 from diglot._memory import AsyncMemory, SyncMemory, is_long, read_ids
-from diglot._steps import EVER, Steps, Work, ids_of, on_thread
+from diglot._steps import Steps, Work, ids_of, on_thread
 from diglot.errors import (
     AbortedError,
     StoreError,
@@ -198,10 +198,7 @@ class SqliteTranslationMemory(Durable, SyncMemory):
                     addition.error = error
                 else:
                     group.append(addition)
-            rows = (addition.batch.rows(id, 0, 1)[0] for id, addition in enumerate(group))
-            batch = _engine.Batch()
-            batch.extend_rows(rows, EVER)
-            batch.absorb()
+            batch = _engine.Batch.joined([addition.batch for addition in group])
             batch.prepare()
             return _Change(_engine.Ids(), before.next_id, batch)
 

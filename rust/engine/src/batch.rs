@@ -3,6 +3,7 @@
 use crate::control::{Control, Pace};
 use crate::entry::{EntryId, EntryRef, MOST_ID};
 use crate::error::{Error, MOST_TEXT_BYTES, Result};
+use crate::fields::FIELDS;
 use crate::live::{LIVE, LiveEntry};
 use crate::segment::{Segment, SegmentBuilder};
 use crate::text;
@@ -79,6 +80,13 @@ impl Batch {
         self.end = number + 1;
     }
 
+    /// Copies the entries of another batch, under the next numbers.
+    pub fn append(&mut self, other: &Batch) {
+        for (_, entry, normalized) in other.entries() {
+            self.push_checked(self.end, &entry, normalized);
+        }
+    }
+
     /// How many entries it holds.
     pub fn len(&self) -> usize {
         self.len
@@ -102,6 +110,11 @@ impl Batch {
             at = at.saturating_sub(builder.len());
             found
         })
+    }
+
+    /// The combinations of values that filters test, each with how many entries have it.
+    pub(crate) fn combinations(&self) -> impl Iterator<Item = ([Option<&str>; FIELDS], usize)> {
+        self.builders.iter().flat_map(SegmentBuilder::combinations)
     }
 
     /// Whether an entry has this normalized source.

@@ -86,7 +86,9 @@ impl Batch {
     /// How many entries there are of each pair of languages.
     pub fn pairs(&self) -> HashMap<Pair<'_>, usize> {
         let mut pairs = HashMap::new();
-        self.entries().for_each(|(_, entry, _)| *pairs.entry(pair(&entry)).or_default() += 1);
+        for ([source_language, target_language, ..], entries) in self.combinations() {
+            *pairs.entry((source_language, target_language)).or_default() += entries;
+        }
         pairs
     }
 

@@ -412,44 +412,65 @@ struct Sorter {
     spare: Vec<u64>,
 }
 
+/// Pairs of a piece, about: sorting it stays within the second-level cache.
+const PIECE: usize = 1 << 14;
+
+/// The most bits of a key that tell its piece: writing to more places at a time is slower than what it saves.
+const MOST_PIECE_BITS: u32 = 8;
+
 impl Sorter {
     fn lists(&mut self, control: Control<'_>) -> Result<BlockLists> {
-        const DIGIT: u32 = 11;
-        /// Pairs to sort between two polls.
-        const SORTED: usize = 1 << 16;
-        for pass in 0..3 {
-            let shift = 16 + pass * DIGIT;
-            let digit = |pair: u64| (pair >> shift) as usize & ((1 << DIGIT) - 1);
-            let mut starts = [0usize; 1 << DIGIT];
-            self.pairs.iter().for_each(|pair| starts[digit(*pair)] += 1);
-            let mut sum = 0;
-            for start in &mut starts {
-                sum += std::mem::replace(start, sum);
-            }
-            self.spare.resize(self.pairs.len(), 0);
-            for pairs in self.pairs.chunks(SORTED) {
-                control.check()?;
-                for &pair in pairs {
-                    let start = &mut starts[digit(pair)];
-                    self.spare[*start] = pair;
-                    *start += 1;
-                }
-            }
-            std::mem::swap(&mut self.pairs, &mut self.spare);
-        }
-        // A row has a key twice where two of its features share it.
-        self.pairs.dedup();
+        let Sorter { pairs, spare } = self;
+        spare.resize(pairs.len(), 0);
+        let piece_bits = (pairs.len() / PIECE).checked_ilog2().unwrap_or(0).min(MOST_PIECE_BITS);
+        let ends = scatter(pairs, spare, u64::BITS - 16 - piece_bits, piece_bits, control)?;
+
         let mut lists =
-            BlockLists { keys: Vec::new(), lens: Vec::new(), offsets: Vec::with_capacity(self.pairs.len()) };
-        let mut pace = Pace::default();
-        for list in self.pairs.chunk_by(|a, b| a >> 16 == b >> 16) {
-            pace.step(list.len(), control)?;
-            lists.keys.push((list[0] >> 16) as u32);
-            lists.lens.push(list.len() as u16);
-            lists.offsets.extend(list.iter().map(|pair| *pair as u16));
+            BlockLists { keys: Vec::new(), lens: Vec::new(), offsets: Vec::with_capacity(pairs.len()) };
+        let digit = (u32::BITS - piece_bits).div_ceil(3);
+        let mut start = 0;
+        for end in ends {
+            let end = end as usize;
+            let (piece, other) = (&mut spare[start..end], &mut pairs[start..end]);
+            start = end;
+            scatter(piece, other, 16, digit, control)?;
+            scatter(other, piece, 16 + digit, digit, control)?;
+            scatter(piece, other, 16 + 2 * digit, digit, control)?;
+            for list in other.chunk_by(|a, b| a >> 16 == b >> 16) {
+                let before = lists.offsets.len();
+                lists.offsets.push(list[0] as u16);
+                // A row has a key twice where two of its features share it.
+                let others = list.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| pair[1] as u16);
+                lists.offsets.extend(others);
+                lists.keys.push((list[0] >> 16) as u32);
+                lists.lens.push((lists.offsets.len() - before) as u16);
+            }
         }
         Ok(lists)
     }
+}
+
+/// Copies pairs in the order of `bits` of their bits from `shift` on, which is otherwise kept. Returns where those with
+/// each value end.
+fn scatter(from: &[u64], to: &mut [u64], shift: u32, bits: u32, control: Control<'_>) -> Result<Vec<u32>> {
+    /// Pairs to copy between two polls.
+    const COPIED: usize = 1 << 16;
+    let digit = |pair: u64| (pair >> shift) as usize & ((1 << bits) - 1);
+    let mut places = vec![0u32; 1 << bits];
+    from.iter().for_each(|pair| places[digit(*pair)] += 1);
+    let mut sum = 0;
+    for place in &mut places {
+        sum += std::mem::replace(place, sum);
+    }
+    for pairs in from.chunks(COPIED) {
+        control.check()?;
+        for &pair in pairs {
+            let place = &mut places[digit(pair)];
+            to[*place as usize] = pair;
+            *place += 1;
+        }
+    }
+    Ok(places)
 }
 
 /// What was read of an index, before it is known that a search can follow it.

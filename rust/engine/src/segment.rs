@@ -5,7 +5,7 @@ use crate::control::{Control, Pace};
 use crate::entry::{EntryId, EntryRef, MOST_ID};
 use crate::error::Result;
 use crate::features::{Features, Kind, trigram_count};
-use crate::fields::{ABSENT, FieldIndex, Profiles};
+use crate::fields::{ABSENT, FIELDS, FieldIndex, Profiles};
 use crate::hash;
 use crate::image::{self, Reader, Writer, check};
 use crate::postings::{BLOCK, MAX_ROWS, Postings};
@@ -510,6 +510,14 @@ impl SegmentBuilder {
     /// The entries, as [`SegmentBuilder::get`] has them.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (EntryId, EntryRef<'_>, &str)> {
         (0..self.len()).map_while(|at| self.get(at))
+    }
+
+    /// As [`Batch::combinations`](crate::Batch::combinations).
+    pub(crate) fn combinations(&self) -> impl Iterator<Item = ([Option<&str>; FIELDS], usize)> {
+        let Entries { profiles, profile_of, .. } = &self.entries;
+        let mut counts = vec![0; profiles.len()];
+        profile_of.iter().for_each(|profile| counts[*profile as usize] += 1);
+        (0..).zip(counts).map(|(profile, entries)| (profiles.get(profile), entries))
     }
 
     /// Builds the indexes. Uses all cores.

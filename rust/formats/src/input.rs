@@ -78,6 +78,7 @@ impl Input {
             text: Vec::new(),
             at: 0,
             line: 1,
+            counted: 0,
             allowed: usize::MAX,
             what: "",
             failure: None,
@@ -168,7 +169,9 @@ pub(crate) struct Text {
     ended: bool,
     text: Vec<u8>,
     at: usize,
+    /// The line of what stands at `counted` in the text: lines are counted when somebody asks, not at every step.
     line: u64,
+    counted: usize,
     /// Bytes that may still be taken in before `allow` is called again, and what they are of.
     allowed: usize,
     what: &'static str,
@@ -182,7 +185,9 @@ impl Text {
     }
 
     /// The line, counted from 1, of what comes next.
-    pub(crate) fn line(&self) -> u64 {
+    pub(crate) fn line(&mut self) -> u64 {
+        self.line += line_feeds(&self.text[self.counted..self.at]);
+        self.counted = self.at;
         self.line
     }
 
@@ -199,8 +204,10 @@ impl Text {
 
     fn fill(&mut self) -> Result<()> {
         while self.at == self.text.len() && !self.ended {
+            self.line();
             self.text.clear();
             self.at = 0;
+            self.counted = 0;
             if self.raw_at == self.raw.len() {
                 self.raw.resize(BLOCK, 0);
                 self.raw_at = 0;
@@ -233,7 +240,7 @@ impl Text {
         self.raw_at += read;
         match result {
             DecoderResult::Malformed(..) => {
-                let lines = memchr::memchr_iter(b'\n', &self.text).count() as u64;
+                let lines = line_feeds(&self.text);
                 let encoding = self.decoder.encoding().name();
                 let message = format!(
                     "the text is not valid {encoding}, which it says it is in, or has to be in if it does not say so"
@@ -246,6 +253,10 @@ impl Text {
             }
         }
     }
+}
+
+fn line_feeds(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
 }
 
 impl Read for Text {
@@ -268,7 +279,7 @@ impl BufRead for Text {
         }
         if self.allowed == 0 {
             let message = format!("{} has more than the {MOST_UNIT_BYTES} bytes that are allowed", self.what);
-            self.failure = Some(Error::format(self.line, message));
+            self.failure = Some(Error::format(self.line(), message));
             return Err(io::Error::other("see Text::failure"));
         }
         let end = self.text.len().min(self.at.saturating_add(self.allowed));
@@ -276,8 +287,6 @@ impl BufRead for Text {
     }
 
     fn consume(&mut self, bytes: usize) {
-        let taken = &self.text[self.at..self.at + bytes];
-        self.line += memchr::memchr_iter(b'\n', taken).count() as u64;
         self.at += bytes;
         if self.allowed != usize::MAX {
             self.allowed -= bytes;

@@ -72,12 +72,12 @@ impl Xml {
     }
 
     /// The line where what was read last ends, counted from 1.
-    pub(crate) fn line(&self) -> u64 {
-        self.reader.get_ref().line()
+    fn line(&mut self) -> u64 {
+        self.reader.get_mut().line()
     }
 
     /// The line where the tag that was read last begins.
-    pub(crate) fn line_of_tag(&self) -> u64 {
+    pub(crate) fn line_of_tag(&mut self) -> u64 {
         self.line() - self.tag_lines
     }
 
@@ -107,9 +107,9 @@ impl Xml {
         if let Event::Start(tag) | Event::Empty(tag) = &event {
             self.tag_lines = memchr::memchr_iter(b'\n', tag.as_bytes()).count() as u64;
         }
-        let ill_formed = |what: &str| {
-            Err(Error::format(self.reader.get_ref().line(), format!("the XML is not well-formed: {what}")))
-        };
+        let text = self.reader.get_mut();
+        let mut refused = |message| Err(Error::format(text.line(), message));
+        let mut ill_formed = |what: &str| refused(format!("the XML is not well-formed: {what}"));
         match &event {
             Event::Start(_) | Event::Empty(_) if self.depth == 0 && self.started => {
                 return ill_formed("there is a second root element");
@@ -118,9 +118,9 @@ impl Xml {
                 self.started = true;
                 self.depth += 1;
                 if self.depth > MOST_DEPTH {
-                    let message =
-                        format!("elements are nested more than the {MOST_DEPTH} levels that are allowed");
-                    return Err(Error::format(self.reader.get_ref().line(), message));
+                    return refused(format!(
+                        "elements are nested more than the {MOST_DEPTH} levels that are allowed"
+                    ));
                 }
             }
             Event::Empty(_) => self.started = true,
@@ -360,9 +360,20 @@ pub(crate) fn is_allowed(character: char) -> bool {
 
 /// The first character of a text that XML 1.0 cannot hold.
 pub(crate) fn forbidden(text: &str) -> Option<char> {
-    let suspicious = |byte: &u8| matches!(byte, 0..b' ' | 0xEF);
-    let from = text.bytes().position(|byte| suspicious(&byte) && !matches!(byte, b'\t' | b'\n' | b'\r'))?;
-    // Before a suspicious byte there is a whole character.
+    /// Bytes that are looked at together, without early exits, so that the compiler makes vector code of it.
+    const TOGETHER: usize = 64;
+    let bytes = text.as_bytes();
+    let is_control = |byte: &u8| (*byte < b' ') & !matches!(byte, b'\t' | b'\n' | b'\r');
+    // U+FFFE and U+FFFF begin so, few others do.
+    let is_high = |(first, second): (&u8, &u8)| (*first == 0xEF) & (*second == 0xBF);
+    let mut from = (0..bytes.len()).step_by(TOGETHER).find(|from| {
+        let some = &bytes[*from..bytes.len().min(from + TOGETHER + 1)];
+        let control = some.iter().fold(false, |found, byte| found | is_control(byte));
+        some.iter().zip(&some[1..]).fold(control, |found, pair| found | is_high(pair))
+    })?;
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
     text[from..].chars().find(|character| !is_allowed(*character))
 }
 
@@ -425,4 +436,25 @@ fn push_escaped(out: &mut String, text: &str, escape: impl Fn(u8) -> Option<&'st
         }
     }
     out.push_str(&text[from..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_forbidden_character_is_found_wherever_it_stands() {
+        let suspects =
+            ['\0', '\u{1}', '\t', '\u{1F}', '\u{7F}', '，', '\u{FFFD}', '\u{FFFE}', '\u{FFFF}', '😀'];
+        for filler in ["a", "é", "가", "，", "\u{FFFD}", "😀"] {
+            for before in 0..140 {
+                for suspect in suspects {
+                    let text = filler.repeat(before) + suspect.encode_utf8(&mut [0; 4]) + "b\u{2}";
+                    let expected = text.chars().find(|character| !is_allowed(*character));
+                    assert_eq!(forbidden(&text), expected, "{suspect:?} after {before} of {filler:?}");
+                }
+                assert_eq!(forbidden(&filler.repeat(before)), None);
+            }
+        }
+    }
 }

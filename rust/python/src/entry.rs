@@ -71,24 +71,20 @@ impl<'py> Fields<'py> {
     }
 }
 
-/// An entry as a row of a database: its id and its fields, metadata as JSON.
-pub(crate) fn row<'py>(py: Python<'py>, id: EntryId, entry: EntryRef<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    let EntryRef { source, target, source_language, target_language, domain, .. } = entry;
-    let EntryRef { namespace, source_id, created_at, notes, metadata, .. } = entry;
-    (
-        id,
-        source,
-        target,
-        source_language,
-        target_language,
-        domain,
-        namespace,
-        source_id,
-        created_at,
-        notes,
-        metadata,
-    )
-        .into_pyobject(py)
+/// An entry as a row of a database: its id and its fields, metadata as JSON. What is not given is `absent`.
+pub(crate) fn row<'py>(
+    id: EntryId,
+    entry: EntryRef<'_>,
+    absent: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = absent.py();
+    let id = id.into_bound_py_any(py)?;
+    let texts = entry.texts();
+    let values: [_; 1 + EntryRef::FIELDS.len()] = std::array::from_fn(|at| match at.checked_sub(1) {
+        None => id.clone(),
+        Some(field) => texts[field].map_or_else(|| absent.clone(), |text| PyString::new(py, text).into_any()),
+    });
+    PyTuple::new(py, values)
 }
 
 /// A row of a database, held so that its texts can be borrowed.

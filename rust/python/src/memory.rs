@@ -367,9 +367,10 @@ impl Snapshot {
 
     /// At most `count` entries in insertion order, from the first whose id is at least `start`, as rows of a database.
     fn rows<'py>(&self, py: Python<'py>, start: EntryId, count: usize) -> PyResult<Bound<'py, PyList>> {
+        let absent = py.None().into_bound(py);
         let rows = PyList::empty(py);
         for (id, entry) in self.0.entries(start).take(count) {
-            rows.append(entry::row(py, id, entry)?)?;
+            rows.append(entry::row(id, entry, &absent)?)?;
         }
         Ok(rows)
     }
