@@ -177,7 +177,8 @@ def _opening(result: dict[str, Any]) -> str:
 def _storing(result: dict[str, Any]) -> str:
     text = (
         f"`add_many` wrote {result['entries']:,} entries at {result['entries a second']:,.0f} a "
-        f"second, {result['entries a second of work']:,.0f} in a second of the processors’ time. "
+        f"second, {result['entries a second of work']:,.0f} in a second of the processors’ time; "
+        f"in batches of 1,000, {result['batches']:,.0f} in a second of that. "
         f"The database has {megabytes(result['bytes'])}, its snapshot "
         f"{megabytes(result['snapshot bytes'])}. Opening it to the first answer took "
         f"{seconds(result['opening'])}, in which the processors worked for "
@@ -202,7 +203,8 @@ def _tmx(result: dict[str, Any]) -> str:
     text = (
         f"{result['units']:,} entries, one unit each, are a TMX file of "
         f"{megabytes(result['bytes'])}. In a second of one core’s time {result['exported']:,.0f} "
-        f"were written, and {result['imported']:,.0f} read until they could be found. The table is "
+        f"were written, {result['imported']:,.0f} read until they could be found in a memory, and "
+        f"{result['stored']:,.0f} in a store in SQLite, where they were on the disk. The table is "
         f"of a file of {result['part']:,} units."
     )
     names = {
@@ -213,6 +215,23 @@ def _tmx(result: dict[str, Any]) -> str:
     }
     rows = [[names[name], f"{rate:,.0f}"] for name, rate in result["readers"].items()]
     return f"## TMX\n\n{text}\n\n" + _table(["reader", "units a second"], rows)
+
+
+def _serving(result: dict[str, Any]) -> str:
+    text = (
+        "`diglot serve` answers lookups with both languages over connections that are kept; beside "
+        "it, the same server with a handler that reads and checks the request and then gives an "
+        "answer that is always the same. The asking process is on the same machine. Connections "
+        "that never pause wait for each other; at a fixed rate, a time begins when the request was "
+        "due."
+    )
+    rows = [
+        [name, f"{times['requests a second']:,.0f}", *_times(times)]
+        for name, times in result.items()
+    ]
+    return f"## Serving\n\n{text}\n\n" + _table(
+        ["what", "requests a second", "p50", "p95", "p99"], rows
+    )
 
 
 def _ready_entries(result: dict[str, Any]) -> str:
@@ -256,6 +275,7 @@ _SECTIONS = {
     "opening": _opening,
     "storing": _storing,
     "tmx": _tmx,
+    "serving": _serving,
     "ready_entries": _ready_entries,
     "event_loop": _event_loop,
     "startup": _startup,

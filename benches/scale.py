@@ -28,6 +28,10 @@ class Scale(NamedTuple):
     """After how long a peer is asked nothing more."""
     oracle_entries: int
     """Entries of the memory in plain Python, whose times are scaled to the whole corpus."""
+    requests: int
+    """Lookups over HTTP, as fast as they are answered."""
+    serving_seconds: float
+    """How long lookups are asked over HTTP at each rate."""
     starts: int
     """How often Python is started to time an import."""
 
@@ -43,6 +47,8 @@ SCALES = {
         ready=1_000_000,
         peer_seconds=60.0,
         oracle_entries=20_000,
+        requests=20_000,
+        serving_seconds=10.0,
         starts=20,
     ),
     "quick": Scale(
@@ -55,6 +61,8 @@ SCALES = {
         ready=10_000,
         peer_seconds=3.0,
         oracle_entries=1_000,
+        requests=1_000,
+        serving_seconds=1.0,
         starts=5,
     ),
 }

@@ -13,6 +13,7 @@ MEASUREMENTS = (
     "opening",
     "storing",
     "tmx",
+    "serving",
     "ready_entries",
     "latency",
     "exact",

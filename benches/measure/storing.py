@@ -23,6 +23,7 @@ __all__ = ["measure"]
 
 _TIMES = 5
 _SINGLE = 2000
+_BATCH = 1000
 _TASKS = (1, 16)
 _QUERY = "Save the file before you close the window"
 
@@ -34,6 +35,8 @@ def measure(scale: Scale) -> dict[str, Any]:
         result = {"entries": len(in_process)} | _fill(path, in_process)
         result |= _open(path, in_process.search(_QUERY))
         result["searches"] = _search(scale, path, in_process)
+        some = list(islice(in_process, scale.ready // 10))
+        result["batches"] = _add_in_batches(folder / "batches.db", some)
         result["single"] = _add_singly(folder / "single.db")
     return result
 
@@ -87,6 +90,19 @@ def _search(scale: Scale, path: Path, in_process: diglot.TranslationMemory) -> d
             for name, search in searches.items():
                 times[name] += time_searches(search, queries)
     return {name: percentiles(seconds) for name, seconds in times.items()}
+
+
+def _add_in_batches(path: Path, entries: list[diglot.TranslationMemoryEntry]) -> float:
+    """Entries in a second of the processors' time, that of the work in the background included."""
+    with SqliteTranslationMemory.open(path) as memory:
+        work = process_time()
+        for start in range(0, len(entries), _BATCH):
+            memory.add_many(entries[start : start + _BATCH])
+        memory._memory.settle()
+        rate = len(entries) / (process_time() - work)
+        if memory.verify() != len(entries):
+            raise AssertionError("not all entries are there")
+    return rate
 
 
 def _add_singly(path: Path) -> dict[str, float]:

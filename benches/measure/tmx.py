@@ -11,6 +11,7 @@ from typing import Any
 from benches.data import corpus_file, scratch
 from benches.scale import Scale
 from diglot import TranslationMemory, _engine, formats
+from diglot.stores.sqlite import SqliteTranslationMemory
 
 __all__ = ["measure"]
 
@@ -41,6 +42,7 @@ def measure(scale: Scale) -> dict[str, Any]:
             "bytes": path.stat().st_size,
             "exported": units / written,
             "imported": units / _import(path),
+            "stored": units / _store(path, folder / "memory.db"),
             "part": scale.ready // 5,
             "readers": {
                 reader.__name__.strip("_"): (scale.ready // 5) / _time(reader, part)
@@ -62,6 +64,17 @@ def _import(path: Path) -> float:
     seconds = process_time() - start
     if reader.take_problems() or len(memory) != reader.units_read:
         raise AssertionError("not every unit became an entry")
+    return seconds
+
+
+def _store(path: Path, database: Path) -> float:
+    """Seconds at work until all entries of a file can be found in a store, and are on the disk."""
+    with SqliteTranslationMemory.open(database) as memory:
+        start = process_time()
+        report = memory.import_file(path)
+        seconds = process_time() - start
+        if report.skipped or len(memory) != report.units:
+            raise AssertionError("not every unit became an entry")
     return seconds
 
 

@@ -1,38 +1,38 @@
-"""Measures lookups over HTTP, from the root of the repository: over one connection, at fixed rates,
-and as many as there can be, beside a handler on the same server that does nothing.
+"""Lookups over HTTP: over one connection, at fixed rates, and as many as there can be, beside a
+handler on the same server that does nothing.
 
-The server has all of `../shared/corpus` in memory, in a process of its own. Queries are
-asked with both languages over connections that are kept; the number of requests is fixed, and every
-answer is compared with that of the same memory in this process. At a fixed rate, a request's time
-begins when it was due, whether or not there was a connection free to send it, or at the next tick
-of the event loop's clock, which has a thousand in a second.
+The server has the memory in a process of its own. Queries are asked with both languages over
+connections that are kept, and every answer is compared with that of the same memory in this
+process. At a fixed rate, a request's time begins when it was due, whether or not there was a
+connection free to send it, or at the next tick of the event loop's clock, which has a thousand in
+a second.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import platform
 import re
 import subprocess
 import sys
 import tempfile
-from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle, islice
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 import diglot
 from benches import data
 from benches.clock import percentiles, searcher, time_searches
-from benches.scale import SCALES
-from benches.terminal import say
-from benches.units import seconds
+from benches.scale import Scale
+
+__all__ = ["measure"]
 
 _CONNECTIONS = 16
+# Requests a second.
+_RATES = (200, 500, 1000)
 _PATIENCE = 600
 
 
@@ -126,63 +126,47 @@ def _serving(command: Sequence[str]) -> Iterator[int]:
             process.terminate()
 
 
-def main() -> int:
-    parser = ArgumentParser("python -m benches.server_load", description=__doc__)
-    parser.add_argument("--requests", type=int, default=20_000, help="how many at a time")
-    parser.add_argument("--rate", type=float, nargs="+", default=[200, 500, 1000], help="a second")
-    parser.add_argument("--seconds", type=float, default=10, help="how long at each rate")
-    arguments = parser.parse_args()
-    scale = SCALES["full"]
+def measure(scale: Scale) -> dict[str, Any]:
+    corpus = data.corpus_file(scale)
     queries = data.queries(scale)
-    memory = diglot.TranslationMemory.from_jsonl(data.corpus_file(scale))
+    memory = diglot.TranslationMemory.from_jsonl(corpus)
     memory._memory.settle()
     search = searcher(memory, filtered=True)
-    cases = []
-    for query in queries:
-        hits = [(hit.id, hit.score) for hit in search(query.text, query)]
-        body = msgspec.json.encode(
-            {
-                "query": query.text,
-                "source_language": query.source_language,
-                "target_language": query.target_language,
-            }
-        )
-        head = "POST /api/v1/search HTTP/1.1\r\nhost: localhost\r\n"
-        head += f"content-length: {len(body)}\r\n\r\n"
-        cases.append(_Case(head.encode() + body, hits))
-    many = [cases[at % len(cases)] for at in range(arguments.requests)]
-    few = cases[: min(len(cases), 5_000)]
-    say(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors, ")
-    say(
-        f"load {os.getloadavg()[0]:.1f} before; {len(memory):,} entries, {len(queries):,} queries\n"
-    )
-    say("| what | requests a second | p50 | p95 | p99 |\n| --- | ---: | ---: | ---: | ---: |")
-    times = time_searches(search, queries[: len(few)])
-    _row("`search` in the process", len(times) / sum(times), times)
+    cases = [_case(query, search(query.text, query)) for query in queries]
+    times = time_searches(search, queries)
+    result = {"`search` in the process": _figures((len(times) / sum(times), times))}
     del memory, search
-    corpus = str(data.corpus_file(scale))
-    nothing = [_Case(case.request, None) for case in few]
+
+    nothing = [_Case(case.request, None) for case in cases]
     with _serving(["benches.server_nothing"]) as port:
-        _row("nothing, 1 connection", *asyncio.run(_closed(port, nothing, 1)))
-        many_connections = asyncio.run(_closed(port, nothing * 4, _CONNECTIONS))
-        _row(f"nothing, {_CONNECTIONS} connections", *many_connections)
-    with _serving(["diglot", "serve", corpus, "--port", "0"]) as port:
-        asyncio.run(_closed(port, few, _CONNECTIONS))
-        _row("lookups, 1 connection", *asyncio.run(_closed(port, few, 1)))
-        for rate in arguments.rate:
-            some = many[: int(rate * arguments.seconds)]
-            _row(f"lookups, {rate:g} a second", *asyncio.run(_at_rate(port, some, rate)))
-        _row(
-            f"lookups, {_CONNECTIONS} connections", *asyncio.run(_closed(port, many, _CONNECTIONS))
-        )
-    return 0
+        result["nothing, 1 connection"] = _figures(asyncio.run(_closed(port, nothing, 1)))
+        found = asyncio.run(_closed(port, nothing * 4, _CONNECTIONS))
+        result[f"nothing, {_CONNECTIONS} connections"] = _figures(found)
+    with _serving(["diglot", "serve", str(corpus), "--port", "0"]) as port:
+        asyncio.run(_closed(port, cases, _CONNECTIONS))
+        result["lookups, 1 connection"] = _figures(asyncio.run(_closed(port, cases, 1)))
+        for rate in _RATES:
+            some = list(islice(cycle(cases), int(rate * scale.serving_seconds)))
+            found = asyncio.run(_at_rate(port, some, rate))
+            result[f"lookups, {rate} a second"] = _figures(found)
+        many = list(islice(cycle(cases), scale.requests))
+        found = asyncio.run(_closed(port, many, _CONNECTIONS))
+        result[f"lookups, {_CONNECTIONS} connections"] = _figures(found)
+    return result
 
 
-def _row(what: str, rate: float, times: list[float]) -> None:
-    shown = percentiles(times)
-    columns = [f"{rate:,.0f}", *(seconds(shown[share]) for share in ("p50", "p95", "p99"))]
-    say(f"| {what} | {' | '.join(columns)} |")
+def _case(query: data.Query, hits: list[diglot.TranslationMemoryHit]) -> _Case:
+    body = msgspec.json.encode(
+        {
+            "query": query.text,
+            "source_language": query.source_language,
+            "target_language": query.target_language,
+        }
+    )
+    head = f"POST /api/v1/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: {len(body)}\r\n\r\n"
+    return _Case(head.encode() + body, [(hit.id, hit.score) for hit in hits])
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _figures(measured: tuple[float, list[float]]) -> dict[str, float]:
+    rate, times = measured
+    return {"requests a second": rate} | percentiles(times)
