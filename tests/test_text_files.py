@@ -3,7 +3,9 @@
 The formats themselves are tested in `rust/formats/tests/text`.
 """
 
+import os
 import shutil
+import stat
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -415,3 +417,23 @@ def test_a_catalog_of_several_languages_is_refused(tmp_path: Path) -> None:
     assert read(path) == ([entries[1]], [])
     with pytest.raises(InvalidValueError, match="read only"):
         formats.write(tmp_path / "a.mo", entries)
+
+
+@pytest.mark.skipif(
+    os.name == "nt", reason="Windows has no such permissions, and links need rights"
+)
+def test_a_file_that_is_written_again_keeps_its_permissions_and_the_link_to_it(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "kept" / "a.csv"
+    file.parent.mkdir()
+    file.write_text("what was there")
+    file.chmod(0o640)
+    link = tmp_path / "link.csv"
+    link.symlink_to(file)
+    entries = [TranslationMemoryEntry("a", "b")]
+    assert formats.write(link, entries) == []
+    assert link.is_symlink()
+    assert read(file) == (entries, [])
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert list(file.parent.iterdir()) == [file]
