@@ -15,6 +15,10 @@ pytest.register_assert_rewrite("diglot.testing")
 # Servers of tests are on this machine, wherever else requests go through a proxy.
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
 
+# What commands print does not depend on where the tests were started.
+for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)
+
 # A shared machine can be slow at any time, which is no reason for a test to fail. Examples are the
 # same in each run, so that a change is not refused for what it has nothing to do with; to look for
 # what nobody thought of is what "thorough" is for.
