@@ -28,6 +28,9 @@ programs can tell errors apart without reading messages:
 | `store_damaged` | `StoreDamagedError` | the database of a store does not hold what it should |
 | `not_a_store` | `StoreFormatError` | a file that is no store, or a store of something else |
 | `store_version` | `StoreFormatError` | a store of a version that this one of diglot cannot read |
+
+An import with `strict` raises a `FormatError` with the code of what cannot be used, one of those in
+`docs/formats.md`.
 """
 
 from __future__ import annotations
@@ -121,11 +124,12 @@ class FormatError(DiglotError, ValueError):
         self,
         message: str,
         *,
+        code: str | None = None,
         path: str | None = None,
         line: int | None = None,
         field: str | None = None,
     ) -> None:
-        super().__init__(message, field=field)
+        super().__init__(message, code=code, field=field)
         self.path = path
         self.line = line
 

@@ -270,8 +270,9 @@ def import_steps(
         more = yield read
         found = reader.take_problems()
         if strict and found:
-            line, _, _, message = found[0]
-            raise FormatError(f"{name}, line {line}: {message}", path=name, line=line)
+            line, _, code, message = found[0]
+            message = f"{name}, line {line}: {message}"
+            raise FormatError(message, code=code, path=name, line=line)
         skipped += len(found)
         problems += (SkippedUnit(*unit) for unit in found[: _MOST_PROBLEMS - len(problems)])
         if progress is not None:

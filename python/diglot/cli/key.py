@@ -9,10 +9,12 @@ from pathlib import Path
 
 from diglot._extras import extra
 from diglot.cli.arguments import add_command
+from diglot.errors import InvalidValueError
 
 _EPILOG = """\
 The key is printed once, on standard output. FILE, which is made if it is not there, gets
-its hash and what it may do, as text that can be edited; the server reads it when it starts.
+its hash and what it may do, as text that can be edited; the server reads it when it starts,
+and again on SIGHUP.
 
 examples:
   diglot key keys.toml acme --read acme --read shared --write acme --rate 50
@@ -50,7 +52,12 @@ def run(args: argparse.Namespace) -> int:
     with extra("server", "diglot key"):
         from diglot.server.keys import Keys, new_key
     path = Path(args.file)
-    before = path.read_text(encoding="utf-8") if path.exists() else None
+    before = None
+    if path.exists():
+        if args.name in Keys.read(args.file):
+            message = f"{args.file} has a key {args.name!r} already; take another name"
+            raise InvalidValueError(message, field="name")
+        before = path.read_text(encoding="utf-8")
     key, text = new_key(
         args.name,
         before,

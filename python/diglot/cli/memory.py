@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from diglot import InMemoryTranslationMemoryStore, TranslationMemory
 from diglot.cli.console import progress, warn
 from diglot.errors import DiglotError, FormatError
-from diglot.stores._files import is_store
+from diglot.stores._files import is_store, known_file
 
 if TYPE_CHECKING:
     from diglot._memory import SyncMemory
@@ -39,7 +39,7 @@ def opened(path: str) -> Iterator[SyncMemory]:
 def read(path: str) -> TranslationMemory:
     """The memory of a file."""
     memory = TranslationMemory()
-    with progress("Reading", "Indexing") as report:
+    with progress("Reading", "Indexing") as report, known_file(path):
         _check(memory.import_file(path, progress=report))
     return memory
 
@@ -47,7 +47,9 @@ def read(path: str) -> TranslationMemory:
 async def read_async(path: str) -> InMemoryTranslationMemoryStore:
     """The same for asynchronous code."""
     memory = InMemoryTranslationMemoryStore()
-    _check(await memory.import_file(path))
+    with known_file(path):
+        report = await memory.import_file(path)
+    _check(report)
     return memory
 
 

@@ -10,7 +10,7 @@ from diglot.cli.console import count, print_json, progress, say, shown
 from diglot.cli.failures import WRONG
 from diglot.cli.memory import opened_store
 from diglot.errors import FormatError, StoreDamagedError, StoreFormatError
-from diglot.stores._files import is_store
+from diglot.stores._files import is_store, known_file
 
 _EPILOG = """\
 Of a store: that the database is whole, that what it holds are entries, and that the
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
                 entries = len(store)
                 entries = store.verify()
         else:
-            with progress("Reading") as report:
+            with progress("Reading") as report, known_file(args.memory):
                 read = TranslationMemory().import_file(args.memory, dry_run=True, progress=report)
             entries = read.read
             problems = [problem.to_dict() for problem in read.problems]

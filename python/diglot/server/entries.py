@@ -93,18 +93,19 @@ async def _get_to_change(call: Call) -> tuple[int, TranslationMemoryEntry]:
     """
     id, entry = await _get(call)
     call.access.namespace_to_write(entry.namespace)
-    if wanted := call.header("if-match"):
+    wanted = call.header("if-match")
+    if wanted is not None:
         # Who may not read the entry could try out what is in it.
         call.access.namespaces_to_read(entry.namespace)
         # A proxy that compresses answers calls their ETags weak; they are of the same states.
         tags = [tag.strip().removeprefix("W/") for tag in wanted.split(",")]
-        if "*" not in tags and _tag(entry) not in tags:
+        if tags != ["*"] and _tag(entry) not in tags:
             message = "the entry has another ETag than if-match names, so it was changed meanwhile"
             raise ApiError(412, "entry_changed", message, field="if-match")
     return id, entry
 
 
-async def replace(call: Call) -> None:
+async def replace(call: Call) -> Answer:
     # Between a look at an entry and its change, no other request may change it.
     async with call.service.changing:
         id, old = await _get_to_change(call)
@@ -115,10 +116,12 @@ async def replace(call: Call) -> None:
             message = f"an entry cannot change its namespace; this one is {place}"
             raise ApiError(409, "fixed_namespace", message, field="namespace")
         call.body.namespace = old.namespace
+        new = _entry(call, call.body)
         try:
-            await call.service.store.replace(id, _entry(call, call.body))
+            await call.service.store.replace(id, new)
         except UnknownEntryError:
             raise _unknown(call) from None
+    return Answer("application/json", b"", (("etag", _tag(new)),))
 
 
 async def remove(call: Call) -> None:
@@ -280,6 +283,7 @@ OPERATIONS = [
         body=schemas.Entry,
         conditional=True,
         status=204,
+        headers={"etag": "Which state the entry is in now."},
         errors=(404, 409),
     ),
     Operation(

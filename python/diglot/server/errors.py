@@ -25,6 +25,7 @@ __all__ = [
     "ErrorDetail",
     "from_diglot",
     "from_msgspec",
+    "invalid_json",
     "method_not_allowed",
     "not_found",
 ]
@@ -132,15 +133,26 @@ _POSITION = re.compile(r"\w*\[(\d+)\]")
 _PLACE = re.compile(r" - at `\$(.*)`$")
 _NAMED = re.compile(r"(missing required|unknown) field `(.*)`$")
 
+# The first half of a surrogate pair with less behind it than the second half would take.
+_HALF = re.compile(rb"(?<!\\)(?:\\\\)*(\\u[dD][89abAB][0-9a-fA-F]{2}).{0,5}\Z", re.DOTALL)
 
-def from_msgspec(error: msgspec.MsgspecError | UnicodeDecodeError, kind: Any) -> ApiError:
-    """The answer to a body, or to parameters, that are not of a kind.
+
+def invalid_json(error: msgspec.DecodeError | UnicodeDecodeError, body: bytes) -> ApiError:
+    """The answer to a body that is no JSON."""
+    message = str(error)
+    # msgspec takes the body to be cut off there.
+    if half := _HALF.search(body):
+        place = half.start(1)
+        message = f"JSON is malformed: unexpected end of a surrogate pair (byte {place})"
+    return ApiError(400, "invalid_json", f"the body is no JSON: {message}")
+
+
+def from_msgspec(error: msgspec.ValidationError, kind: Any, what: str) -> ApiError:
+    """The answer to a body, or to parameters, that are not of a kind. `what` says which.
 
     msgspec says where the fault is at the end of its message.
     """
     message = str(error)
-    if not isinstance(error, msgspec.ValidationError):
-        return ApiError(400, "invalid_json", f"the body is no JSON: {message}")
     place = ""
     if match := _PLACE.search(message):
         place = match[1].lstrip(".")
@@ -149,7 +161,8 @@ def from_msgspec(error: msgspec.MsgspecError | UnicodeDecodeError, kind: Any) ->
     if match := _NAMED.search(message):
         code = "missing_field" if match[1] == "missing required" else "unknown_field"
         place = f"{place}.{match[2]}" if place else match[2]
-        message = f"{place} is missing" if code == "missing_field" else f"{place} is not known"
+        message = "is missing" if code == "missing_field" else "is not known"
+        message = f"{place or repr(place)} {message}"
     elif message.startswith("Expected `") and ", got `" in message:
         code = "invalid_type"
     elif message.startswith("Invalid enum value"):
@@ -157,8 +170,8 @@ def from_msgspec(error: msgspec.MsgspecError | UnicodeDecodeError, kind: Any) ->
     # A whole number may be written as 5.0.
     message = message.replace("`float` that's a multiple of 1.0", "a whole number")
     message = message.replace("`int | float`", "`int`")
-    if not message.startswith(place or "the body"):
-        message = f"{place or 'the body'}: {message[0].lower()}{message[1:]}"
+    if not message.startswith(place or what):
+        message = f"{place or what}: {message[0].lower()}{message[1:]}"
     position = _POSITION.match(place)
     return ApiError(
         422,

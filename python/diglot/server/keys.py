@@ -255,6 +255,9 @@ class Keys:
     def __len__(self) -> int:
         return len(self._keys)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._keys
+
     def find(self, key: str) -> Access | None:
         """Who a key belongs to; None if it is no key."""
         name, _, _ = key.partition(".")

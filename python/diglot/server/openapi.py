@@ -17,7 +17,7 @@ __all__ = ["document"]
 _REFERENCE = "#/components/schemas/{name}"
 
 _MEANINGS = {
-    400: "What was sent is no JSON, or no query string.",
+    400: "What was sent is no JSON, no query string, or no request of HTTP/1.1.",
     401: "A key is needed, or it is not known.",
     403: "The key may not do this.",
     404: "Nothing is there, or the key may not know of it.",
@@ -130,7 +130,7 @@ def _describe(
     }
     if parameters := _parameters(operation, limits):
         described["parameters"] = parameters
-    statuses = {*operation.errors, 403, 405, 431, 500, 503}
+    statuses = {*operation.errors, 400, 403, 405, 414, 422, 431, 500, 503}
     if operation.right == "write":
         statuses.add(507)
     if operation.conditional:
@@ -140,10 +140,8 @@ def _describe(
         if keys:
             statuses |= {401, 429}
             described["security"] = [{"bearer": []}, {"basic": []}]
-    if parameters:
-        statuses |= {400, 414, 422}
     if operation.upload or operation.body is not None:
-        statuses |= {400, 413, 415, 422}
+        statuses |= {413, 415}
         sent: dict[str, Any] = {"application/octet-stream": {}}
         if operation.body is not None:
             sent = content("application/json", operation.body)
@@ -171,21 +169,20 @@ def _parameters(operation: Operation, limits: Limits) -> list[dict[str, Any]]:
                 "schema": {"type": "string"},
             }
         )
-    if operation.query is not None:
-        kind = operation.query
-        _, components = msgspec.json.schema_components([kind], ref_template=_REFERENCE)
-        schema = components[kind.__name__]
-        _bound(schema, limits)
-        required = schema.get("required", ())
-        parameters += [
-            {
-                "name": name,
-                "in": "query",
-                "required": name in required,
-                "schema": _without_null(field),
-            }
-            for name, field in schema["properties"].items()
-        ]
+    kind = operation.query
+    _, components = msgspec.json.schema_components([kind], ref_template=_REFERENCE)
+    schema = components[kind.__name__]
+    _bound(schema, limits)
+    required = schema.get("required", ())
+    parameters += [
+        {
+            "name": name,
+            "in": "query",
+            "required": name in required,
+            "schema": _without_null(field),
+        }
+        for name, field in schema["properties"].items()
+    ]
     return parameters
 
 

@@ -14,7 +14,13 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from diglot.errors import DiglotError
-from diglot.server.errors import ApiError, from_diglot, from_msgspec, method_not_allowed
+from diglot.server.errors import (
+    ApiError,
+    from_diglot,
+    from_msgspec,
+    invalid_json,
+    method_not_allowed,
+)
 from diglot.server.guard import ClientGoneError, Guard
 
 if TYPE_CHECKING:
@@ -62,10 +68,11 @@ class Call(NamedTuple):
     receive: Receive
     guard: Guard
 
-    def header(self, name: str) -> str:
-        """A header of the request; empty if it is not there."""
-        headers: dict[bytes, bytes] = dict(self.scope["headers"])
-        return headers.get(name.encode(), b"").decode("latin-1")
+    def header(self, name: str) -> str | None:
+        """A header of the request, all its lines as one list; None if it is not there."""
+        key = name.encode()
+        lines = [value for one, value in self.scope["headers"] if one == key]
+        return b", ".join(lines).decode("latin-1") if lines else None
 
 
 class Answer(NamedTuple):
@@ -82,6 +89,10 @@ class Stream(NamedTuple):
     media_type: str
     chunks: AsyncGenerator[bytes, None]
     headers: tuple[tuple[str, str], ...] = ()
+
+
+class NoParameters(msgspec.Struct, forbid_unknown_fields=True):
+    """A query string with nothing in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -103,7 +114,7 @@ class Operation:
         conditional: Whether `if-match` may name the ETag of what is to be changed.
         headers: What each header of the answer tells that is not there otherwise.
         upload: Whether the body is a file.
-        query: What the query string holds.
+        query: What the query string holds; without one, nothing.
         errors: Statuses that can happen, besides those that always can.
     """
 
@@ -121,7 +132,7 @@ class Operation:
     conditional: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
     upload: bool = False
-    query: type[msgspec.Struct] | None = None
+    query: type[msgspec.Struct] = NoParameters
     errors: tuple[int, ...] = ()
 
 
@@ -155,16 +166,16 @@ class Path:
         limits = service.limits
         with Guard(limits.max_time) as guard:
             access = service.admit(scope, operation.right)
-            query = None
-            if operation.query is not None:
-                query = _read_query(scope["query_string"], operation.query)
+            query = _read_query(scope["query_string"], operation.query)
             body = None
             if operation.body is not None:
                 data = await _read_body(scope, receive, limits.max_body)
                 try:
                     body = self._decoders[operation.name].decode(data)
-                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                    raise from_msgspec(error, operation.body) from None
+                except msgspec.ValidationError as error:
+                    raise from_msgspec(error, operation.body, "the body") from None
+                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    raise invalid_json(error, data) from None
                 except RecursionError:
                     raise ApiError(422, "invalid_value", "the body is nested too deeply") from None
             if not operation.upload:
@@ -285,7 +296,7 @@ def _read_query(query_string: bytes, kind: type[msgspec.Struct]) -> Any:
     try:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise from_msgspec(error, kind) from None
+        raise from_msgspec(error, kind, "the query string") from None
 
 
 async def answer_error(send: Send, error: ApiError) -> None:

@@ -26,7 +26,7 @@ from diglot.server.keys import Keys
 from diglot.server.protocol import limited_protocol
 from diglot.server.service import LOOPBACK_HOSTS, Records, Service, Store
 from diglot.server.settings import Limits
-from diglot.stores._files import is_store
+from diglot.stores._files import is_store, known_file
 from diglot.stores.sqlite import SqliteTranslationMemoryStore
 from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
 
@@ -93,7 +93,8 @@ async def open_memories(
 
 async def _read(path: str) -> InMemoryTranslationMemoryStore:
     memory = InMemoryTranslationMemoryStore()
-    report = await memory.import_file(path)
+    with known_file(path):
+        report = await memory.import_file(path)
     if report.problems:
         problem = report.problems[0]
         if not report.added:

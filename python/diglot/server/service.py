@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from typing import Literal
@@ -91,10 +92,10 @@ class Service:
         """Who makes a request.
 
         Raises:
-            ApiError: There is no such key, it has not the right, or made too many requests; or
-                the server cannot take the request now.
+            ApiError: There is no such key, it has not the right, or made too many requests; it
+                is not told who asks, or whom; or the server cannot take the request now.
         """
-        headers: dict[bytes, bytes] = dict(scope["headers"])
+        headers = _headers(scope)
         self._check_origin(scope["method"], headers)
         if right is not None:
             if not self._loaded:
@@ -132,6 +133,41 @@ class Service:
         # A browser says where the page came from whose script makes a request.
         if urlsplit(origin.decode("latin-1")).netloc != host:
             raise ApiError(403, "wrong_origin", "pages of other sites may not make changes here")
+
+
+# Headers that say who asks, and whom. Of two of them, a proxy could believe the other one.
+_ONCE = (b"host", b"origin", b"authorization")
+
+# A name or an address, and perhaps a port. What else a URL may have there leads elsewhere.
+_HOST = re.compile(rb"(?:\[[0-9A-Za-z:.%_~-]+\]|[^\x00- \x7f\[\]\\/?#@:]*)(?::[0-9]*)?")
+
+
+def _headers(scope: Scope) -> dict[bytes, bytes]:
+    """The headers of a request.
+
+    Raises:
+        ApiError: One that tells who asks, or whom, is there twice, or the host is none.
+    """
+    lines = scope["headers"]
+    headers: dict[bytes, bytes] = dict(lines)
+    if len(headers) < len(lines):
+        names = [name for name, _ in lines]
+        for name in _ONCE:
+            if names.count(name) > 1:
+                raise _invalid(name, "is given twice")
+    host = headers.get(b"host")
+    if host is None:
+        # HTTP/1.0 has no such header.
+        if scope["http_version"] != "1.0":
+            raise _invalid(b"host", "is missing")
+    elif not _HOST.fullmatch(host):
+        raise _invalid(b"host", "must be a name or an address, and perhaps a port")
+    return headers
+
+
+def _invalid(header: bytes, what: str) -> ApiError:
+    name = header.decode()
+    return ApiError(400, "invalid_request", f"the header {name} {what}", field=name)
 
 
 def _name(host: str) -> str:

@@ -67,8 +67,12 @@ class Languages(msgspec.Struct, kw_only=True, rename="camel"):
     target_languages: list[str]
 
 
-class Addition(msgspec.Struct, kw_only=True):
-    """Where units go. What else is in a query string is not looked at, as in amaGama."""
+class Anything(msgspec.Struct):
+    """A query string. What is not known of it is not looked at, as in amaGama."""
+
+
+class Addition(Anything, kw_only=True):
+    """Where units go."""
 
     source: str = ""
     namespace: str | None = None
@@ -264,6 +268,7 @@ OPERATIONS = [
         name="tmserver_languages",
         handler=_languages,
         summary="The languages of the entries",
+        query=Anything,
         response=Languages,
     ),
     *(

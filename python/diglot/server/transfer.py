@@ -60,7 +60,7 @@ async def import_file(call: Call) -> Any:
         path = stack.enter_context(_place(call))
         await _receive(call, path)
         call.guard.watch(call.receive)
-        if _LINES in call.header("accept"):
+        if _LINES in (call.header("accept") or ""):
             lines = _import_lines(call, path, namespaces, stack.pop_all())
             await anext(lines)
             return Stream(_LINES, lines)
@@ -163,8 +163,12 @@ async def _import(
         if error.field == "target_path":
             message = "filename is that of a text file, which needs another one beside it"
             raise ApiError(422, "invalid_value", message, field="filename") from None
+        message = str(error)
+        if error.field == "format":
+            # None was given; pairs of text files, which need two files, are none that may be.
+            message = f"{message.partition('; allowed')[0]}; allowed are {', '.join(schemas.READ)}"
         # The client knows its file by another name than the server does.
-        failure.detail.message = str(error).replace(str(path), query.filename or "the file")
+        failure.detail.message = message.replace(str(path), query.filename or "the file")
         raise failure from None
     problems = report.problems[:_MOST_PROBLEMS]
     return replace(report, path=query.filename, problems=problems).to_dict()
