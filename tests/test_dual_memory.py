@@ -171,6 +171,7 @@ def test_a_companion_may_come_later_change_and_go():
     memory = SyncDualLanguageMemory([zh("a"), zh("b", "别的")])
     assert english_hits(memory, "Save the file") == []
     first = memory.get("a")
+    assert memory.update("a") == memory.get("a") == first
     second = memory.update("a", text_en="Save the file")
     assert (second.translation_source, second.translation_status) == ("llm", "draft")
     assert second.updated_at > first.updated_at

@@ -722,6 +722,54 @@ def test_an_entry_is_deleted_after_asking(tab: Opened) -> None:
     assert stored(tab.server, id) is None
 
 
+def test_an_entry_that_changes_while_it_is_asked_about_is_not_deleted(tab: Opened) -> None:
+    source = "Delete what was shown"
+    id = add(tab.server, source=source, target="one", namespace="edits")
+    page = open_entry(tab, source)
+    dialog = page.get_by_role("alertdialog")
+
+    def change(target: str) -> None:
+        entry = {"source": source, "target": target, "namespace": "edits"}
+        with tab.server.client() as client:
+            assert client.put(f"/api/v1/entries/{id}", json=entry).status_code == 204
+
+    change("two")
+    results(page).first.focus()
+    page.keyboard.press("Delete")
+    expect(dialog).to_be_visible()
+    # What is asked about is what would be deleted.
+    expect(page.get_by_role("complementary").locator(".target")).to_have_text("two")
+    change("three")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.locator(".said")).to_contain_text("Somebody else changed this entry")
+    assert stored(tab.server, id)["target"] == "three"
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_role("complementary").locator(".target")).to_have_text("three")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", name=f"Entry {id}")).to_be_focused()
+    page.keyboard.press("Delete")
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.locator(".said")).to_have_text(f"Entry {id} was deleted.")
+    assert stored(tab.server, id) is None
+
+
+def test_a_form_names_the_characters_that_it_cannot_show(tab: Opened) -> None:
+    source = "With more than there seems"
+    add(tab.server, source=source, target="a\u202eb\u200bc\u202ed", namespace="edits")
+    page = open_entry(tab, source)
+    page.get_by_role("button", name="Edit").click()
+    target = page.get_by_role("textbox", name="Translation")
+    expect(target).to_have_accessible_description("With hidden characters: RLO ZWSP")
+    expect(page.get_by_role("textbox", name="Source", exact=True)).to_have_accessible_description(
+        ""
+    )
+    target.fill("a\u200b")
+    expect(page.get_by_text("With hidden characters: ZWSP")).to_be_visible()
+    target.fill("a")
+    expect(page.get_by_text("With hidden characters")).to_be_hidden()
+    expect(target).to_have_accessible_description("")
+
+
 def test_an_entry_that_is_gone_is_not_edited(tab: Opened) -> None:
     id = add(tab.server, source="Gone in a moment", target="gleich weg", namespace="edits")
     page = open_entry(tab, "Gone in a moment")
@@ -782,6 +830,7 @@ def test_everything_can_be_done_with_the_keyboard(open_page: Callable[..., Opene
     expect(page.locator(".said")).to_have_text(f"Entry {id} was saved.")
     assert stored(tab.server, id)["target"] == "nur Tastatur!"
     press("Delete")
+    expect(page.get_by_role("alertdialog").get_by_role("button", name="Cancel")).to_be_focused()
     press("Tab")
     press("Enter")
     expect(page.locator(".said")).to_have_text(f"Entry {id} was deleted.")

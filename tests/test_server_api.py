@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +11,7 @@ import httpx
 import pytest
 
 from diglot.server import schemas
-from serving import Server, serving
+from serving import Server, connected, received, serving
 
 ENTRY = {"source": "Save the file", "target": "파일 저장", "source_language": "en"}
 
@@ -75,16 +76,22 @@ def test_of_two_who_change_the_same_entry_the_second_is_told(client: httpx.Clien
     second = client.get(path).headers["etag"]
     assert second != first
     for method, body in (("PUT", {**ENTRY, "target": "second"}), ("DELETE", None)):
-        for tags in (first, f'"x", {first}', "x", second.strip('"')):
+        for tags in (first, f'"x", {first}', "x", second.strip('"'), "", '*, "x"'):
             answer = client.request(method, path, json=body, headers={"if-match": tags})
             refused = error(answer, 412)
             assert (refused["code"], refused["field"]) == ("entry_changed", "if-match")
     assert client.get(path).headers["etag"] == second
+    # Several lines are one list.
+    lines = [("if-match", '"x"'), ("if-match", second), ("if-match", '"y"')]
+    assert client.put(path, json=ENTRY, headers=lines).status_code == 204
     # Each field counts, and that it is there.
     for name, value in {**ENTRY, "notes": "", "metadata": {}, "created_at": "x"}.items():
         changed = {**ENTRY, name: f"{value}!" if isinstance(value, str) else value}
-        assert client.put(path, json=changed, headers={"if-match": second}).status_code == 204
-        third = client.get(path).headers["etag"]
+        answer = client.put(path, json=changed, headers={"if-match": second})
+        assert answer.status_code == 204
+        # Who wrote it need not ask for its tag.
+        third = answer.headers["etag"]
+        assert client.get(path).headers["etag"] == third
         assert third != second, name
         assert client.put(path, json=ENTRY, headers={"if-match": third}).status_code == 204
     # Without a tag, or with any, whatever is there is changed; a proxy may make tags weak.
@@ -148,6 +155,83 @@ def test_what_is_wrong_with_a_search_is_said(
     refused = error(client.post("/api/v1/search", content=body), status)
     assert (refused["code"], refused["field"]) == (code, field)
     assert field is None or field in refused["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        (b'{"query": "\\ud800"}', "surrogate pair (byte 11)"),
+        (b'{"query": "a\\\\\\uDBFF"}', "surrogate pair (byte 14)"),
+        (b'{"query": "\\udc00"}', "surrogate pair"),
+        (b'{"query": "\\ud800\\ud800"}', "surrogate pair"),
+        (b'{"query": "\\ud800", "domain": "a"}', "surrogate pair"),
+        # A backslash and five letters; it is cut off indeed.
+        (b'{"query": "\\\\ud800"', "truncated"),
+        (b'{"query": "a"', "truncated"),
+    ],
+)
+def test_half_a_character_is_told_from_a_body_that_is_cut_off(
+    client: httpx.Client, body: bytes, what: str
+) -> None:
+    refused = error(client.post("/api/v1/search", content=body), 400)
+    assert refused["code"] == "invalid_json"
+    assert what in refused["message"]
+    assert what == "truncated" or "truncated" not in refused["message"]
+
+
+def test_a_field_without_a_name_is_said(client: httpx.Client) -> None:
+    refused = error(client.get("/api/v1/search?query=a&=x"), 422)
+    assert refused["message"] == "the query string: '' is not known"
+    refused = error(client.post("/api/v1/search", content=b'{"query": "a", "": 1}'), 422)
+    assert refused["message"] == "the body: '' is not known"
+
+
+def test_unknown_parameters_are_refused_everywhere(client: httpx.Client) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    asked = 0
+    for path, methods in paths.items():
+        if path.startswith("/tmserver/"):
+            continue
+        for method in methods:
+            answer = client.request(method, f"{path.replace('{id}', '1')}?nonsense=1")
+            refused = error(answer, 422)
+            assert (refused["code"], refused["field"]) == ("unknown_field", "nonsense"), path
+            asked += 1
+    assert asked > 20
+    # The clients of this protocol send what they like.
+    assert client.get("/tmserver/languages/?nonsense=1").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("lines", "field"),
+    [
+        (["host: localhost:80@evil"], "host"),
+        (["host: localhost/"], "host"),
+        (["host: localhost:a"], "host"),
+        (["host: a b"], "host"),
+        (["host: [::1"], "host"),
+        ([], "host"),
+        (["host: localhost", "host: localhost"], "host"),
+        (
+            ["host: localhost", "authorization: Bearer a", "authorization: Bearer b"],
+            "authorization",
+        ),
+        (["host: localhost", "origin: http://localhost", "origin: http://evil"], "origin"),
+    ],
+)
+def test_who_asks_whom_is_said_once(server: Server, lines: list[str], field: str) -> None:
+    with connected(server) as connection:
+        head = ["GET /health HTTP/1.1", *lines, "connection: close", "", ""]
+        connection.sendall("\r\n".join(head).encode())
+        head, _, body = received(connection).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    refused = json.loads(body)["error"]
+    assert (refused["code"], refused["field"]) == ("invalid_request", field)
+
+
+@pytest.mark.parametrize("host", ["LOCALHOST", "localhost:", "127.0.0.1:80", "[::1]", "[::1]:80"])
+def test_hosts_that_are_taken(client: httpx.Client, host: str) -> None:
+    assert client.get("/api/v1/permissions", headers={"host": host}).status_code == 200
 
 
 def test_a_whole_number_may_be_written_as_a_fraction(client: httpx.Client) -> None:
@@ -268,13 +352,16 @@ def test_records_are_kept_and_recalled(client: httpx.Client) -> None:
     changed = client.patch(path, json={"text_en": english}).json()
     assert (changed["text_en"], changed["translation_source"]) == (english, "llm")
     asked = {"query": "file is written when the save button", "namespace": "notes", "limit": 5.0}
+    before = client.get("/api/v1/kpis").json()["requests"].get("recall", {"count": 0})
     recalled = client.post("/api/v1/recall", json=asked).json()
     assert [hit["record"] for hit in recalled["hits"]] == [changed]
     assert recalled["fallback_used"] is True
+    # What changes nothing is no change.
+    assert client.patch(path, json={}).json() == client.get(path).json() == changed
     assert client.post(f"{path}/mismatch", json={"note": "no"}).status_code == 204
     kpis = client.get("/api/v1/kpis").json()
     assert kpis["recall"]["mismatches"][0]["id"] == record["id"]
-    assert kpis["requests"]["recall"]["count"] == 1
+    assert kpis["requests"]["recall"]["count"] == before["count"] + 1
     assert client.delete(path).status_code == 204
     assert error(client.get(path), 404)["code"] == "unknown_record"
     assert error(client.patch(path, json={"lang": "en"}), 404)["code"] == "unknown_record"

@@ -485,7 +485,8 @@ def test_the_file_of_keys_is_private_and_has_no_keys(tmp_path: Path) -> None:
     assert keys.find(key + "x") is None
     command = [sys.executable, "-m", "diglot", "key", str(file), "one", "--read", "a"]
     again = subprocess.run(command, capture_output=True, text=True)
-    assert again.returncode == 4
+    assert again.returncode == 2
+    assert again.stderr == f"diglot: {file} has a key 'one' already; take another name\n"
     assert file.read_text() == text
     assert [path.name for path in tmp_path.iterdir()] == ["keys.toml"]
 

@@ -76,6 +76,8 @@ def test_it_listens_while_the_memory_is_read(pipe: Path) -> None:
         file.write(LINE)
         file.close()
         server.says("running on http://")
+        # What was refused is no error of the memory's.
+        assert client.get("/api/v1/kpis").json()["requests"] == {}
         assert client.get("/ready").json() == {"status": "ready"}
         (hit,) = client.post(SEARCH, json={"query": "Save the file"}).json()["hits"]
         assert hit["entry"]["target"] == ENTRY["target"]

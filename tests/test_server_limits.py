@@ -321,6 +321,9 @@ def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text("{}\n")
     status, error = run(str(tmp_path / "bad.jsonl"), "--port", "0")
     assert (status, "line 1" in error) == (4, True)
+    (tmp_path / "bad.db").write_bytes(b"\x00no database\xff")
+    status, error = run(str(tmp_path / "bad.db"), "--port", "0")
+    assert (status, "bad.db is no store and no file of a known format" in error) == (4, True)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

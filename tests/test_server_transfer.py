@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from diglot.server.keys import new_key
-from diglot.server.schemas import WRITTEN
+from diglot.server.schemas import READ, WRITTEN
 from serving import Server, serving
 
 ENTRIES = [
@@ -140,7 +140,8 @@ def test_what_cannot_be_used_is_said(clients: dict[str, httpx.Client]) -> None:
     assert (report["skipped"], len(report["problems"])) == (1100, 1000)
     query = {"filename": "my file.jsonl", "namespace": "strict", "strict": "true"}
     answer = client.post("/api/v1/import", content=content, params=query)
-    error = refused(answer, 422, "invalid_format")
+    # The code of what cannot be used.
+    error = refused(answer, 422, "invalid_value")
     assert error["line"] == 6
     assert error["message"].startswith("my file.jsonl, line 6")
     assert client.get("/api/v1/facets?namespace=strict").json()["entries"] == 0
@@ -156,6 +157,13 @@ def test_what_cannot_be_used_is_said(clients: dict[str, httpx.Client]) -> None:
         answer = client.post("/api/v1/import", content=content, params=query)
         assert answer.status_code == 422, answer.text
         assert "/tmp" not in answer.text
+    for content, kind in ((b"nonsense", ""), (b"\x00\x01\xff\xfe", " (this is a binary file)")):
+        error = refused(client.post("/api/v1/import", content=content), 422, "invalid_value")
+        assert error["field"] == "format"
+        assert error["message"] == (
+            f"format is not given, and the file does not tell by its name{kind};"
+            f" allowed are {', '.join(READ)}"
+        )
     refused(client.get("/api/v1/export?format=nonsense"), 422, "invalid_value")
     refused(client.get("/api/v1/export"), 422, "missing_field")
 
@@ -273,7 +281,7 @@ def test_units_of_other_namespaces_are_left_out(
         assert (report["added"], report["skipped"]) == (2, 4)
         asked = {**query, "domain": f"{format} strict", "strict": "true"}
         answer = clients["a"].post("/api/v1/import", content=file, params=asked)
-        error = refused(answer, 422, "invalid_format")
+        error = refused(answer, 422, "foreign_namespace")
         assert error["line"] == report["problems"][0]["line"]
         assert error["message"].startswith(f"some file, line {error['line']}: namespace is ")
         domain = f"{format} strict"

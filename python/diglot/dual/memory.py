@@ -505,7 +505,8 @@ class SyncRecords:
         return len(ids)
 
     def update(self, id: str, *, signal: Signal | None = None, **changes: Any) -> MemoryRecord:
-        """Changes some fields of a record; `updated_at` moves. A recall sees all of it or nothing.
+        """Changes some fields of a record; `updated_at` moves, if a field is given. A recall sees
+        all of it or nothing.
 
         What is known about a companion holds for the companion: where `text_en` changes, its
         source and status are, if not given, those of a new record; where only `text` changes, a
@@ -541,6 +542,8 @@ class SyncRecords:
                 )
 
         yield from self._catch_up_in_steps()
+        if not changes:
+            return self._get(id)[1]
         new: MemoryRecord | None = None
 
         def make(_: int) -> RecordsChange:

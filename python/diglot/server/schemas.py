@@ -476,7 +476,7 @@ class Latency(Struct, kw_only=True):
 
 class Kpis(Struct, kw_only=True):
     """The figures of the dual-language memory, as `docs/kpi.md` defines them, and of the requests
-    since the server started, by operation.
+    since the memories were read, by operation.
     """
 
     recall: dict[str, Any]

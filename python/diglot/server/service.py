@@ -72,6 +72,8 @@ class Service:
     def begin(self, store: Store, records: Records, *, takes_records: bool) -> None:
         """Admits requests for memories from now on."""
         self.store, self.records, self.takes_records = store, records, takes_records
+        # What was refused until now would count as errors.
+        self.requests = Requests()
         self.metrics = Metrics(self.requests, store.stats, records)
         self._loaded = True
 

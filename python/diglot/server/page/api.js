@@ -68,13 +68,12 @@ export async function entry(id) {
 
 /** Puts an entry in the place of one, if that is still the one that came with an ETag. */
 export async function replace(id, values, etag) {
-  const headers = etag === null ? {} : { "If-Match": etag };
-  await call("PUT", `entries/${id}`, { body: unsealed(values), headers });
+  await call("PUT", `entries/${id}`, { body: unsealed(values), headers: ifMatch(etag) });
 }
 
-/** Removes an entry. */
-export async function remove(id) {
-  await call("DELETE", `entries/${id}`);
+/** Removes an entry, if it is still the one that came with an ETag. */
+export async function remove(id, etag) {
+  await call("DELETE", `entries/${id}`, { headers: ifMatch(etag) });
 }
 
 /** Counts and sizes of the memory. */
@@ -162,6 +161,10 @@ async function call(method, path, { body, headers = {}, signal, read = (json) =>
   if (value === undefined) throw badAnswer(answer.status);
   const milliseconds = performance.now() - started;
   return { body: value, etag: answer.headers.get("ETag"), milliseconds };
+}
+
+function ifMatch(etag) {
+  return etag === null ? {} : { "If-Match": etag };
 }
 
 function headersOf(headers) {

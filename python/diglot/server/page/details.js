@@ -20,9 +20,10 @@ const FACTS = [
 /**
  * The pane that shows one entry whole, and where it is edited and deleted.
  *
- * `onclose()` is called when it was closed, `onchange()` when the memory was changed.
+ * `onopen(id)` is called when an entry was opened, `onclose()` when the pane was closed, and
+ * `onchange()` when the memory was changed.
  */
-export function detailsPane(app, { onclose, onchange }) {
+export function detailsPane(app, { onopen, onclose, onchange }) {
   const titleId = newId();
   const title = el("h2", { id: titleId, tabindex: "-1" });
   const body = el("div", { class: "body" });
@@ -85,6 +86,21 @@ export function detailsPane(app, { onclose, onchange }) {
     ];
   }
 
+  /**
+   * Shows an entry as it is now. Returns it with its ETag, or null if the reader wants to keep what
+   * was edited, or went on to something else meanwhile.
+   */
+  async function openAsItIs(hit) {
+    if (!(await pane.open(hit.id, hit.entry))) return null;
+    const asked = open;
+    const found = await api.entry(hit.id);
+    if (open !== asked) return null;
+    show(hit.id, found.entry);
+    // What had the focus is another element now.
+    title.focus();
+    return found;
+  }
+
   async function mayLeave() {
     return !form?.changed() || confirm(t("discardTitle"), t("discardText"), t("discard"));
   }
@@ -104,6 +120,7 @@ export function detailsPane(app, { onclose, onchange }) {
       if (!(await mayLeave())) return false;
       show(id, entry);
       element.scrollTop = 0;
+      onopen(id);
       return true;
     },
 
@@ -128,14 +145,12 @@ export function detailsPane(app, { onclose, onchange }) {
 
     /** Edits an entry, or the one that is open, as it is now. */
     async edit(hit = open) {
-      if (!app.canWrite(hit.entry.namespace) || !(await pane.open(hit.id, hit.entry))) return;
+      if (!app.canWrite(hit.entry.namespace)) return;
       const { id } = hit;
-      const asked = open;
       try {
-        const { entry, etag } = await api.entry(id);
-        // Meanwhile another was opened, or this one was closed.
-        if (open !== asked) return;
-        show(id, entry);
+        const found = await openAsItIs(hit);
+        if (!found) return;
+        const { entry, etag } = found;
         const mine = (form = entryForm(entry, {
           async onsave(values) {
             await api.replace(id, values, etag);
@@ -163,9 +178,11 @@ export function detailsPane(app, { onclose, onchange }) {
     async remove(hit = open) {
       const { id, entry } = hit;
       if (!app.canWrite(entry.namespace)) return;
-      if (!(await confirm(t("deleteTitle", String(id)), t("deleteText"), t("delete")))) return;
       try {
-        await api.remove(id);
+        const found = await openAsItIs(hit);
+        if (!found) return;
+        if (!(await confirm(t("deleteTitle", String(id)), t("deleteText"), t("delete")))) return;
+        await api.remove(id, found.etag);
         app.say(t("deleted", String(id)));
       } catch (error) {
         app.say(error.status === 404 ? t("gone") : app.explain(error));

@@ -1,7 +1,8 @@
 import { ApiError } from "./api.js";
-import { el, newId } from "./dom.js";
+import { el, newId, replaceContent } from "./dom.js";
 import { t } from "./i18n.js";
 import { shortcutButton } from "./parts.js";
+import { hiddenCharacters } from "./text.js";
 
 const FIELDS = [
   ["source", "source", 4],
@@ -22,14 +23,23 @@ const FIELDS = [
  */
 export function entryForm(entry, { onsave, oncancel, explain }) {
   const fields = FIELDS.map(([name, label, rows]) => {
-    const [id, errorId] = [newId(), newId()];
+    const [id, errorId, hiddenId] = [newId(), newId(), newId()];
+    const properties = { id, name, dir: "auto", "aria-describedby": hiddenId };
     const control = rows
-      ? el("textarea", { id, name, rows, dir: "auto" })
-      : el("input", { id, name, type: "text", dir: "auto", autocomplete: "off" });
+      ? el("textarea", { ...properties, rows })
+      : el("input", { ...properties, type: "text", autocomplete: "off" });
     control.value = entry[name] ?? "";
     // A control changes some texts as soon as it is given them: line ends, for one.
     const given = control.value;
     const error = el("p", { id: errorId, class: "error", hidden: true });
+    const hidden = el("p", { id: hiddenId, class: "hint" });
+    const tellHidden = () => {
+      const names = hiddenCharacters(control.value);
+      hidden.hidden = names.length === 0;
+      replaceContent(hidden, hidden.hidden ? null : [t("hiddenCharacters"), names.map((name) => [" ", name])]);
+    };
+    control.addEventListener("input", tellHidden);
+    tellHidden();
     const lines = entry[name]?.includes("\r\n") ? "\r\n" : "\n";
     const value = () =>
       control.value === given ? entry[name] : control.value.replaceAll("\n", lines) || null;
@@ -39,9 +49,10 @@ export function entryForm(entry, { onsave, oncancel, explain }) {
       { class: rows ? "field wide" : "field" },
       el("label", { for: id }, t(label)),
       control,
+      hidden,
       error,
     );
-    return { name, control, error, errorId, value, changed, element };
+    return { name, control, error, errorId, hiddenId, value, changed, element };
   });
   const problem = el("p", { class: "error", role: "alert" });
   const submit = shortcutButton({ class: "main" }, t("save"), "Ctrl+Enter");
@@ -65,8 +76,7 @@ export function entryForm(entry, { onsave, oncancel, explain }) {
       await onsave(values);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (error.status === 412) point(null, t("changedMeanwhile"));
-      else if (error.status === 404) point(null, t("gone"));
+      if (error.status === 404) point(null, t("gone"));
       else point(error.field, explain(error));
     } finally {
       submit.disabled = false;
@@ -79,12 +89,13 @@ export function entryForm(entry, { onsave, oncancel, explain }) {
     for (const field of fields) {
       field.error.hidden = field !== place;
       field.error.textContent = field === place ? text : "";
-      for (const name of ["aria-invalid", "aria-describedby"]) field.control.removeAttribute(name);
+      field.control.removeAttribute("aria-invalid");
+      field.control.setAttribute("aria-describedby", field.hiddenId);
     }
     problem.textContent = place ? "" : text;
     if (place) {
       place.control.setAttribute("aria-invalid", "true");
-      place.control.setAttribute("aria-describedby", place.errorId);
+      place.control.setAttribute("aria-describedby", `${place.errorId} ${place.hiddenId}`);
       place.control.focus();
     }
   }

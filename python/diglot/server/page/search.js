@@ -34,7 +34,11 @@ export function searchView(app) {
     onmove: follow,
     onleave: () => query.focus(),
   });
-  const details = detailsPane(app, { onclose: closed, onchange: refresh });
+  const details = detailsPane(app, {
+    onopen: opened,
+    onclose: closed,
+    onchange: refresh,
+  });
   const element = el(
     "div",
     { class: "search" },
@@ -177,17 +181,18 @@ export function searchView(app) {
   }
 
   async function open(hit, focus) {
-    if (await details.open(hit.id, hit.entry)) {
-      element.classList.add("with-details");
-      results.mark(hit.id);
-      // Where the pane covers all else, nothing else can keep the focus.
-      if (focus || !wide.matches) details.focus();
-    }
+    // Where the pane covers all else, nothing else can keep the focus.
+    if ((await details.open(hit.id, hit.entry)) && (focus || !wide.matches)) details.focus();
   }
 
   /** Keeps an open entry in step with the result that has the focus. */
   function follow(hit) {
     if (details.openId() !== null && !details.isEditing()) open(hit, false);
+  }
+
+  function opened(id) {
+    element.classList.add("with-details");
+    results.mark(id);
   }
 
   function closed() {

@@ -32,14 +32,21 @@ export function nodes(text) {
   let done = 0;
   for (const { 0: character, index } of text.matchAll(HIDDEN)) {
     if (index > done) result.push(text.slice(done, index));
-    const code = `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
-    result.push(
-      el("span", { class: "hidden-character", title: code }, SHORT_NAMES[character] ?? code),
-    );
+    result.push(named(character));
     done = index + character.length;
   }
   if (done < text.length) result.push(text.slice(done));
   return result;
+}
+
+/** Nodes that name the hidden characters that a text has, each once. */
+export function hiddenCharacters(text) {
+  return [...new Set(text.match(HIDDEN))].map(named);
+}
+
+function named(character) {
+  const code = `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+  return el("span", { class: "hidden-character", title: code }, SHORT_NAMES[character] ?? code);
 }
 
 /**

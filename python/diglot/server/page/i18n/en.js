@@ -76,6 +76,7 @@ export default {
   deleted: (id) => `Entry ${id} was deleted.`,
   gone: "This entry was deleted meanwhile.",
   changedMeanwhile: "Somebody else changed this entry meanwhile. Open it again to see the change.",
+  hiddenCharacters: "With hidden characters:",
 
   // Import
   importTitle: "Import a file",

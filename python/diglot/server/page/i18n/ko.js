@@ -76,6 +76,7 @@ export default {
   deleted: (id) => `${id}번 항목을 삭제했습니다.`,
   gone: "그사이에 삭제된 항목입니다.",
   changedMeanwhile: "그사이에 다른 사람이 이 항목을 바꿨습니다. 다시 열어 바뀐 내용을 확인하세요.",
+  hiddenCharacters: "보이지 않는 문자 포함:",
 
   // Import
   importTitle: "파일 가져오기",
