@@ -1050,6 +1050,38 @@ def test_a_file_is_imported_with_a_report(tab: Opened, tmp_path: Path) -> None:
     expect(results(page).first.locator(".about")).to_contain_text("imports")
 
 
+def test_reasons_are_told_in_the_language_of_the_page(
+    open_page: Callable[..., Opened], tmp_path: Path
+) -> None:
+    file = tmp_path / "some.jsonl"
+    file.write_text('{"source": "a", "target": " "}\n{"source"\n{"source": "<b>", "target": 1}\n')
+    for locale, button, reasons in (
+        ("en-US", "Check", ["Empty text", "Not well-formed", "Value that is not allowed"]),
+        ("ko-KR", "확인", ["빈 텍스트", "형식에 맞지 않음", "허용되지 않는 값"]),
+    ):
+        page = open_page(locale=locale).go("#import")
+        page.locator("input[type=file]").set_input_files(file)
+        page.locator("input[name=dry_run]").check()
+        page.get_by_role("button", name=button, exact=True).click()
+        cells = page.locator(".report tbody td:last-child")
+        expect(cells.locator("div:first-child")).to_have_text(reasons)
+        # What is wrong with this one is said as the server says it.
+        expect(cells.first.locator("[lang=en]")).to_contain_text("target is empty")
+
+
+def test_every_reason_has_words(chromium_tab: Opened) -> None:
+    script = "async () => Object.keys((await import('/page/report.js')).REASONS)"
+    known = set(chromium_tab.page.evaluate(script))
+    text = (ROOT / "docs/formats.md").read_text("utf-8")
+    tables = re.findall(r"^\| code \| .*\n\| --- .*\n((?:\|.*\n)+)", text, re.MULTILINE)
+    cells = [row.split("|")[1] for table in tables for row in table.splitlines()]
+    codes = {code for cell in cells for code in re.findall(r"`(\w+)`", cell)}
+    assert len(tables) >= 4
+    # Any format may have the others.
+    others = {"foreign_namespace", "missing_namespace", "text_too_long"}
+    assert known == codes | others
+
+
 def test_an_import_that_is_stopped_or_refused_adds_nothing(tab: Opened, tmp_path: Path) -> None:
     page = tab.go("#import")
     file = tmp_path / "broken.tmx"

@@ -12,6 +12,34 @@ const COUNTS = {
   skipped: "skipped",
 };
 
+/** What the codes of problems mean, in the words of the page. */
+export const REASONS = {
+  empty_text: "reasonEmpty",
+  foreign_namespace: "reasonForeign",
+  fuzzy: "reasonFuzzy",
+  invalid_attribute: "reasonSyntax",
+  invalid_character: "reasonCharacter",
+  invalid_encoding: "reasonEncoding",
+  invalid_reference: "reasonSyntax",
+  invalid_value: "reasonValue",
+  missing_language: "reasonLanguage",
+  missing_namespace: "reasonNamespace",
+  missing_segment: "reasonSyntax",
+  missing_source: "reasonSource",
+  missing_target: "reasonTarget",
+  not_translatable: "reasonNotTranslatable",
+  obsolete: "reasonObsolete",
+  quotation_marks: "reasonSyntax",
+  ragged_row: "reasonSyntax",
+  repeated_segment: "reasonSyntax",
+  repeated_source: "reasonRepeated",
+  syntax: "reasonSyntax",
+  text_too_long: "reasonLarge",
+  undefined_entity: "reasonSyntax",
+  unit_too_large: "reasonLarge",
+  untranslated: "reasonUntranslated",
+};
+
 /** Shows what an import did, or would have done, in `section`. */
 export function showReport(section, fileName, report) {
   const title = t(report.dry_run ? "reportDryTitle" : "reportTitle", fileName);
@@ -48,10 +76,13 @@ function problems({ problems: some, skipped }) {
     [t("unit"), "text"],
     [t("reason"), "text"],
   ];
-  const rows = some.map(({ line, unit, reason }) => [
+  const rows = some.map(({ line, unit, code, reason }) => [
     number(line),
     nodes(unit ?? ""),
-    nodes(reason),
+    [
+      Object.hasOwn(REASONS, code) ? el("div", {}, t(REASONS[code])) : null,
+      el("div", { class: "hint", lang: "en" }, nodes(reason)),
+    ],
   ]);
   const more = skipped - some.length;
   return [
