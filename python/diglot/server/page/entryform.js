@@ -34,9 +34,9 @@ export function entryForm(entry, { onsave, oncancel, explain }) {
     const error = el("p", { id: errorId, class: "error", hidden: true });
     const hidden = el("p", { id: hiddenId, class: "hint" });
     const tellHidden = () => {
-      const names = hiddenCharacters(control.value);
+      const names = hiddenCharacters(control.value).map((name) => [" ", name]);
       hidden.hidden = names.length === 0;
-      replaceContent(hidden, hidden.hidden ? null : [t("hiddenCharacters"), names.map((name) => [" ", name])]);
+      replaceContent(hidden, hidden.hidden ? null : [t("hiddenCharacters"), names]);
     };
     control.addEventListener("input", tellHidden);
     tellHidden();
