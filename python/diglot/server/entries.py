@@ -100,7 +100,7 @@ async def _get_to_change(call: Call) -> tuple[int, TranslationMemoryEntry]:
         # A proxy that compresses answers calls their ETags weak; they are of the same states.
         tags = [tag.strip().removeprefix("W/") for tag in wanted.split(",")]
         if tags != ["*"] and _tag(entry) not in tags:
-            message = "the entry has none of the ETags in if-match; it may have been changed meanwhile"
+            message = "the entry has no ETag that if-match names; it may have changed meanwhile"
             raise ApiError(412, "entry_changed", message, field="if-match")
     return id, entry
 
