@@ -242,6 +242,29 @@ def test_export(run, store: str, file: str, tmp_path: Path) -> None:
     assert run("export", store, tmp_path / "none" / "out.tmx")[0] == 3
 
 
+def test_an_export_does_not_replace_what_it_is_made_of(run, store: str, tmp_path: Path) -> None:
+    before = Path(store).read_bytes()
+    file, link = tmp_path / "a.jsonl", tmp_path / "link.csv"
+    assert run("export", store, file)[0] == 0
+    text = file.read_text("utf-8")
+    link.symlink_to(store)
+    for arguments, message in [
+        ((store, store, "--format", "csv"), f"{store} is the memory itself"),
+        ((store, link), f"{link} is the memory itself"),
+        ((store, tmp_path / "x.txt", "--targets", store), f"{store} is the memory itself"),
+        ((file, store, "--format", "csv"), f"{store} is a SQLite database"),
+        ((file, f"{store}-wal", "--format", "csv"), f"{store}-wal belongs to a SQLite database"),
+        ((file, file, "--to", "ja"), f"{file} is the memory itself"),
+        ((file, tmp_path / "x.txt", "--targets", tmp_path / "x.txt"), "--targets is "),
+    ]:
+        status, out, err = run("export", *arguments)
+        assert (status, out) == (2, "")
+        assert err.startswith(f"diglot: {message}")
+    assert Path(store).read_bytes() == before
+    assert file.read_text("utf-8") == text
+    assert not (tmp_path / "x.txt").exists()
+
+
 def test_a_file_that_cannot_be_written_is_named(run, store: str, tmp_path: Path) -> None:
     for end in ("tmx", "csv.gz", "jsonl.zst"):
         nowhere = tmp_path / "none" / f"x.{end}"

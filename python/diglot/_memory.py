@@ -582,7 +582,8 @@ class SyncMemory:
             OSError: The file cannot be written.
             InvalidTypeError: An argument has a wrong type.
             InvalidValueError: An argument has a value that is not allowed, or the format has no
-                such option.
+                such option; or the file, or what it is a link to, is a SQLite database, such as
+                that of a store, or belongs to one.
             AbortedError: `signal` was set before the file was in its place.
         """
         return run(

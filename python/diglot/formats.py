@@ -24,6 +24,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from diglot import _engine
+from diglot._output import check_output
 from diglot._steps import iterator
 from diglot.model import TranslationMemoryEntry
 from diglot.store import check_optional, check_path
@@ -184,7 +185,8 @@ def write(
     Raises:
         OSError: The file cannot be written.
         InvalidTypeError: An argument has a wrong type, or an item is no entry (`position`).
-        InvalidValueError: The format is not known, or has no use for one of the options.
+        InvalidValueError: The format is not known, or has no use for one of the options; or the
+            file, or what it is a link to, is a SQLite database or belongs to one.
     """
     items = iterator("entries", entries)
     check_path(path)
@@ -192,6 +194,7 @@ def write(
     writer = _engine.FileWriter(path, format, {**options})
     skipped = []
     try:
+        check_output(path, options.get("target_path"))
         done = False
         while not done:
             done = writer.extend(items, _SLICE)

@@ -13,6 +13,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from diglot import _engine
+from diglot._output import check_output
 from diglot._steps import Steps
 from diglot.errors import FormatError, InvalidTypeError, InvalidValueError
 from diglot.formats import SkippedUnit
@@ -324,6 +325,7 @@ def export_steps(
     skipped = 0
     problems: list[SkippedUnit] = []
     try:
+        yield lambda flag: check_output(path, options.get("target_path"))
         more = True
         while more:
             more = yield lambda flag: writer.write_snapshot(snapshot, filters, flag, signal)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from diglot.cli.arguments import add_command, add_filters, add_format, add_json,
 from diglot.cli.console import count, output, print_json, progress, say, shown, warn
 from diglot.cli.import_ import print_problems
 from diglot.cli.memory import opened
-from diglot.errors import DiglotError
+from diglot.errors import DiglotError, InvalidValueError
 from diglot.transfer import ExportReport
 
 _EPILOG = """\
@@ -88,6 +89,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace, path: str) -> ExportReport:
+    for file in filter(None, (path, args.target_path)):
+        if os.path.realpath(file) == os.path.realpath(args.memory):
+            # What the filters do not let through, and the format cannot hold, would be lost.
+            raise InvalidValueError(f"{file} is the memory itself; give another file")
     with opened(args.memory) as memory, progress("Writing") as report:
         return memory.export_file(
             path,

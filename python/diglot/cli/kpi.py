@@ -14,6 +14,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from diglot._extras import extra
+from diglot._output import check_output
 from diglot.cli.arguments import add_command, number
 from diglot.cli.console import output, shown
 from diglot.dual import SyncDualLanguageMemory
@@ -111,6 +112,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Measures, prints, and writes what is asked for."""
     plot = _plotter(args.plot)
+    for file in filter(None, (args.json, args.plot)):
+        check_output(file)
     queries = read_labelled(args.eval)
     memory = SyncDualLanguageMemory.from_jsonl(args.records)
     console = Console(stderr=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from typing import Any, TypeVar
 
 from diglot import _engine
+from diglot._output import check_output
+from diglot._steps import Steps
 from diglot.dual.record import MemoryRecord
 from diglot.errors import DiglotError, FormatError
 from diglot.store import check_path
@@ -55,15 +57,15 @@ def _parsed(name: str, number: int, line: bytes) -> Any:
         raise _wrong(name, number, f"not usable: {error}") from None
 
 
-def write_records(
-    path: str | PathLike[str], slices: Iterable[list[MemoryRecord]]
-) -> Generator[None, Any, int]:
+def write_records(path: str | PathLike[str], slices: Iterable[list[MemoryRecord]]) -> Steps[int]:
     """Writes records to a JSON Lines file, step by step. Returns how many.
 
     Raises:
         OSError: The file cannot be written; what was there before is still there.
+        InvalidValueError: The file is a SQLite database or belongs to one.
     """
     check_path(path)
+    yield lambda flag: check_output(path)
     name = os.fspath(path)
     count = 0
     unfinished = f"{name}.{os.getpid()}.unfinished"

@@ -787,6 +787,8 @@ class SyncRecords:
 
         Raises:
             OSError: The file cannot be written.
+            InvalidValueError: The file, or what it is a link to, is a SQLite database or belongs
+                to one.
         """
         self._catch_up()
         return run(write_records(path, self._slices(self._texts.snapshot())))
