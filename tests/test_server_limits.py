@@ -110,10 +110,10 @@ def test_queries_and_batches_are_bounded(client: httpx.Client) -> None:
     [
         ({"DIGLOT_MAX_BODY": "x"}, {}, "DIGLOT_MAX_BODY", InvalidValueError),
         ({"DIGLOT_MAX_BODY": "1.5"}, {}, "DIGLOT_MAX_BODY", InvalidValueError),
-        ({"DIGLOT_MAX_BODY": "0"}, {}, "max_body", InvalidValueError),
-        ({"DIGLOT_MAX_TIME": "nan"}, {}, "max_time", InvalidValueError),
-        ({"DIGLOT_MAX_TIME": "inf"}, {}, "max_time", InvalidValueError),
-        ({"DIGLOT_MAX_TIME": "86401"}, {}, "max_time", InvalidValueError),
+        ({"DIGLOT_MAX_BODY": "0"}, {}, "DIGLOT_MAX_BODY", InvalidValueError),
+        ({"DIGLOT_MAX_TIME": "nan"}, {}, "DIGLOT_MAX_TIME", InvalidValueError),
+        ({"DIGLOT_MAX_TIME": "inf"}, {}, "DIGLOT_MAX_TIME", InvalidValueError),
+        ({"DIGLOT_MAX_TIME": "86401"}, {}, "DIGLOT_MAX_TIME", InvalidValueError),
         ({}, {"max_body": 10**30}, "max_body", InvalidValueError),
         ({}, {"keep_alive": 0}, "keep_alive", InvalidValueError),
         ({}, {"max_hits": -1}, "max_hits", InvalidValueError),
@@ -166,8 +166,12 @@ def test_a_head_is_bounded(server: Server) -> None:
         request("POST", "/api/v1/search").replace(b": 0", b": -2"),
     ):
         refused(nonsense, 400, "invalid_request")
-    long = request("GET", "/tmserver/en/ko/unit/".ljust(1 << 16, "a"))
-    refused(long, 414, "url_too_long")
+    unescaped = request("GET", "/api/v1/search?query=X").replace(b"X", "한".encode())
+    assert b"all but ASCII is to be escaped" in answered(server, unescaped)
+    for path in ("/tmserver/en/ko/unit/", "/tmserver/en/ko/unit/?source=", "/api/v1/search?query="):
+        refused(request("GET", path.ljust(1 << 16, "a")), 414, "url_too_long")
+        longest = path.ljust((1 << 16) - 1, "a")
+        refused(request("GET", longest, b"", "connection: close"), 422, "text_too_long")
     # As clients send it that speak HTTP/2, too, such as Java's.
     upgrade = ("upgrade: h2c", "connection: Upgrade, HTTP2-Settings", "http2-settings: AAMAAABk")
     refused(request("POST", "/api/v1/search", b"{}", *upgrade), 400, "upgrade_with_body")
@@ -329,5 +333,12 @@ def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
         taken.listen()
         status, error = run(":memory:", "--port", str(taken.getsockname()[1]))
         assert (status, "in use" in error) == (3, True), error
-    status, error = run(":memory:", "--max-hits", "0")
-    assert (status, "max_hits" in error) == (2, True)
+    for option, value in (
+        ("--max-hits", "0"),
+        ("--max-hits", "1.5"),
+        ("--max-time", "nan"),
+        ("--allow-host", "http://tm.example.org"),
+        ("--allow-host", "tm.example.org:80"),
+    ):
+        status, error = run(":memory:", option, value)
+        assert (status, f"argument {option}: '{value}' is not" in error) == (2, True), error

@@ -158,7 +158,7 @@ def test_errors_name_options_as_the_command_line_does(run, store: str, tmp_path:
         ((table, "--column", "source=x"), "--column must say which columns are"),
         ((text,), "--targets is missing"),
         ((catalog, "--to", "ko"), "--to asks for ko, but the catalog is in de"),
-        ((catalog, "--fuzzy", "--escape", "\\"), "escape is given, and po files have no use"),
+        ((catalog, "--fuzzy", "--escape", "\\"), "--escape is given, and po files have no use"),
     ]:
         status, out, err = run("import", store, *arguments)
         assert (status, out) == (2, "")

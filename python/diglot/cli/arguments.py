@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from diglot._addresses import is_address
 from diglot.errors import InvalidValueError
 from diglot.formats import FORMATS
 
@@ -14,6 +16,8 @@ exit status: 0 done, 1 verify found something wrong, 2 wrong argument, 3 a file 
 be read or written, 4 a file does not hold what it should, 5 packages are missing,
 6 a store cannot be used, 130 interrupted
 """
+
+_HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 Number = TypeVar("Number", int, float)
 
@@ -92,6 +96,28 @@ def number(
 
 port = number(int, lambda value: 0 <= value <= 65_535, "a port, from 0 to 65,535")
 """The type of an argument that is a port."""
+
+
+def add_allowed_host(parser: argparse.ArgumentParser, more: str) -> None:
+    """Adds `--allow-host`, of which the help says `more`."""
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        type=_host,
+        action="append",
+        default=[],
+        help=f"a name by which clients call it, {more}; can be given many times",
+    )
+
+
+def _host(text: str) -> str:
+    """A host as `Host` has it, without a port."""
+    host = text.lower().removeprefix("[").removesuffix("]")
+    if not is_address(host) and not _HOST_NAME.fullmatch(host):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not the name of a host, such as tm.example.org, without scheme and port"
+        )
+    return host
 
 
 def columns(given: Iterable[str] | None) -> dict[str, str] | None:

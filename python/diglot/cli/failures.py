@@ -17,6 +17,10 @@ _OPTIONS = {
     "target_language": "--to",
     "target_languages": "--to",
     "target_path": "--targets",
+    **{
+        name: f"--{name}"
+        for name in ("delimiter", "encoding", "escape", "fuzzy", "header", "obsolete", "quoting")
+    },
 }
 
 

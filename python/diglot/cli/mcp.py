@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from diglot import TranslationMemoryStore
 from diglot._addresses import is_loopback
-from diglot.cli.arguments import add_command, port
+from diglot.cli.arguments import add_allowed_host, add_command, port
 from diglot.cli.memory import read_async
 from diglot.errors import DiglotError
 from diglot.stores._files import is_store
@@ -79,13 +79,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--port", type=port, default=8765, help="the port; 0 is a free one (default: %(default)s)"
     )
-    parser.add_argument(
-        "--allow-host",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a name by which other machines call it; needed with a --host that they can reach. "
-        "There are no passwords: put something in front that asks for one",
+    add_allowed_host(
+        parser,
+        "needed with a --host that other machines can reach. There are no passwords: put something"
+        " in front that asks for one",
     )
 
 

@@ -6,11 +6,12 @@ import argparse
 import logging
 import os
 import sys
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import Field, fields
 from typing import Any
 
 from diglot._extras import extra
-from diglot.cli.arguments import add_command, port
+from diglot.cli.arguments import add_allowed_host, add_command, number, port
 from diglot.server.settings import Limits
 
 _EPILOG = """\
@@ -51,15 +52,24 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         action="store_true",
         help="listen where others can reach it, without keys",
     )
+    add_allowed_host(
+        parser, "besides --host, localhost and addresses; without --keys, no other is answered"
+    )
     limits = parser.add_argument_group("limits", "also as DIGLOT_MAX_BODY and so on")
     for limit in fields(Limits):
-        kind: Any = int if limit.type == "int" else float
         limits.add_argument(
             f"--{limit.name.replace('_', '-')}",
             metavar="N",
-            type=kind,
+            type=_limit(limit),
             help=f"{limit.metadata['text']} (default: {limit.default:,})",
         )
+
+
+def _limit(limit: Field[Any]) -> Callable[[str], float]:
+    least, most = limit.metadata["least"], limit.metadata["most"]
+    kind: type[float] = int if limit.type == "int" else float
+    what = "a whole number" if kind is int else "a number"
+    return number(kind, lambda value: least <= value <= most, f"{what} from {least} to {most:,}")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
             keys=keys,
             limits=limits,
             anonymous=args.allow_anonymous,
+            hosts=args.allow_host,
         )
     )
     return 0

@@ -12,14 +12,12 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 
-from diglot._addresses import is_loopback
+from diglot._addresses import LOOPBACK_NAMES, bracketed, is_loopback
 from diglot.errors import InvalidValueError
 
 __all__ = ["http_app", "serve_http", "serve_stdio"]
 
 PATH = "/mcp"
-
-_LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 # Seconds that calls in flight have left when the server is told to stop.
 _GRACE = 10
@@ -42,8 +40,8 @@ def http_app(server: Server[Any], *, hosts: Sequence[str] = ()) -> Starlette:
         server: What it serves.
         hosts: Names, without ports, by which clients may call it besides `localhost`.
     """
-    allowed = (*_LOCAL, *hosts)
-    ports = [name + port for name in allowed for port in ("", ":*")]
+    allowed = {*LOOPBACK_NAMES, *hosts}
+    ports = [bracketed(name) + port for name in allowed for port in ("", ":*")]
     origins = [f"{scheme}://{name}" for name in ports for scheme in ("http", "https")]
     return server.streamable_http_app(
         streamable_http_path=PATH,
@@ -84,9 +82,8 @@ async def serve_http(
             "memory; name the host that clients call it by to allow that",
             field="host",
         )
-    shown = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
-        http_app(server, hosts=[*hosts, shown] if is_loopback(host) else hosts),
+        http_app(server, hosts=[*hosts, host] if is_loopback(host) else hosts),
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=_GRACE,
@@ -94,5 +91,5 @@ async def serve_http(
     # It listens before it is announced: whoever connects at once waits instead of being refused.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
-        on_ready(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
+        on_ready(f"http://{bracketed(host)}:{listening.getsockname()[1]}{PATH}")
         await uvicorn.Server(config).serve(sockets=[listening])

@@ -248,9 +248,14 @@ class Keys:
         """The keys of the file as it is now.
 
         Raises:
-            As `read`.
+            OSError: It cannot be read.
+            FormatError: As `read`, or it has no keys.
         """
-        return type(self).read(self._path)
+        read = type(self).read(self._path)
+        # Some programs empty a file before they write it.
+        if not read:
+            raise FormatError(f"{self._path}: there are no keys", path=self._path, field="keys")
+        return read
 
     def __len__(self) -> int:
         return len(self._keys)

@@ -82,7 +82,8 @@ def limited_protocol(limits: Limits) -> type[HttpToolsProtocol]:
                 most = f"the path and the query string are longer than {_URL:,} bytes"
                 self._refuse(ApiError(414, "url_too_long", most))
             else:
-                self._refuse(ApiError(400, "invalid_request", "what was sent is no HTTP request"))
+                what = "what was sent is no HTTP request; in a URL, all but ASCII is to be escaped"
+                self._refuse(ApiError(400, "invalid_request", what))
 
         def on_message_begin(self) -> None:
             self._begun = True

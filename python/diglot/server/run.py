@@ -7,7 +7,7 @@ import logging
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Collection, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -16,7 +16,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from diglot._addresses import is_loopback
+from diglot._addresses import LOOPBACK_NAMES, bracketed, is_loopback
 from diglot.dual import DualLanguageMemory
 from diglot.errors import FormatError, InvalidValueError
 from diglot.formats import FORMATS
@@ -24,7 +24,7 @@ from diglot.memory import InMemoryTranslationMemoryStore
 from diglot.server.app import App
 from diglot.server.keys import Keys
 from diglot.server.protocol import limited_protocol
-from diglot.server.service import LOOPBACK_HOSTS, Records, Service, Store
+from diglot.server.service import Records, Service, Store
 from diglot.server.settings import Limits
 from diglot.stores._files import is_store, known_file
 from diglot.stores.sqlite import SqliteTranslationMemoryStore
@@ -134,6 +134,7 @@ async def serve(
     keys: Keys | None,
     limits: Limits,
     anonymous: bool = False,
+    hosts: Collection[str] = (),
 ) -> None:
     """Serves memories until the process is told to stop (SIGINT, SIGTERM). Listens before it reads
     them. On SIGHUP the keys are read once more.
@@ -146,6 +147,8 @@ async def serve(
         keys: Who may do what; None for anyone everything.
         limits: What one request may ask for.
         anonymous: Whether that may be from other machines.
+        hosts: Names, in lower case and without ports, by which clients may call the server besides
+            `host`, `localhost` and any address. With keys and no names, it may be called anything.
 
     Raises:
         InvalidValueError: As `check_address`.
@@ -154,15 +157,14 @@ async def serve(
         StoreError: The store cannot be used.
     """
     check_address(host, keys, anonymous=anonymous)
-    hosts = LOOPBACK_HOSTS | {host.lower()} if keys is None and is_loopback(host) else None
+    names = LOOPBACK_NAMES | {host.lower(), *hosts} if keys is None or hosts else None
     _allow_files(limits.max_connections + _FILES)
     # uvicorn would end the process if an address cannot be listened on.
     sockets = await _listen(host, port)
-    service = Service(keys, limits, hosts)
+    service = Service(keys, limits, names)
     server = _Server(configuration(App(service), limits), service)
     place = sockets[0].getsockname()
-    shown = f"[{place[0]}]" if ":" in place[0] else place[0]
-    url = f"http://{shown}:{place[1]}"
+    url = f"http://{bracketed(place[0])}:{place[1]}"
     _log.info("listening on %s, reading %s", url, path)
     async with AsyncExitStack() as opened:
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
+from diglot._addresses import is_address
 from diglot.dual import DualLanguageMemory
 from diglot.memory import InMemoryTranslationMemoryStore
 from diglot.server.errors import ApiError
@@ -22,14 +23,10 @@ from diglot.stores.sqlite import SqliteTranslationMemoryStore
 from diglot.stores.sqlite_dual import SqliteDualLanguageMemory
 from diglot.transfer import ExportReport
 
-__all__ = ["LOOPBACK_HOSTS", "Records", "Service", "Store"]
+__all__ = ["Records", "Service", "Store"]
 
 Records = DualLanguageMemory | SqliteDualLanguageMemory
 Store = InMemoryTranslationMemoryStore | SqliteTranslationMemoryStore
-
-# What a browser calls this machine. A page of another site whose name was made to lead here gives
-# itself away by that name.
-LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Service:
@@ -39,7 +36,7 @@ class Service:
         keys: Who may do what; None for anyone everything. They may be replaced at any time, but
             not taken away.
         limits: What one request may ask for.
-        hosts: The names by which requests without keys may call the server; None for any.
+        hosts: The names by which requests may call the server, besides addresses; None for any.
 
     Attributes:
         store: The translation memory.
@@ -126,8 +123,14 @@ class Service:
 
     def _check_origin(self, method: str, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")
-        if self.hosts is not None and _name(host) not in self.hosts:
-            message = f"the host {host!r} is not one of {', '.join(sorted(self.hosts))}"
+        # A page of another site whose name was made to lead here gives itself away by that name.
+        name = _name(host)
+        if self.hosts is not None and name not in self.hosts and not is_address(name):
+            allowed = ", ".join(sorted(self.hosts))
+            message = (
+                f"the host {host!r} is no address and not one of {allowed};"
+                " --allow-host allows a name"
+            )
             raise ApiError(403, "wrong_host", message)
         origin = headers.get(b"origin")
         if method in {"GET", "HEAD"} or origin is None:

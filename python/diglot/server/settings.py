@@ -5,7 +5,7 @@ variables of the environment.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
 from diglot.errors import InvalidTypeError, InvalidValueError
@@ -52,18 +52,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for one in fields(self):
-            value = getattr(self, one.name)
-            whole = one.type == "int"
-            if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
-                kind = "an int" if whole else "a number"
-                raise InvalidTypeError(
-                    f"{one.name} must be {kind}, not {type(value).__name__}", field=one.name
-                )
-            least, most = one.metadata["least"], one.metadata["most"]
-            if not least <= value <= most:
-                raise InvalidValueError(
-                    f"{one.name} is {value}; it must be from {least} to {most:,}", field=one.name
-                )
+            _check(one, getattr(self, one.name), one.name)
 
     @classmethod
     def read(cls, environment: Mapping[str, str], options: Mapping[str, Any]) -> Limits:
@@ -84,11 +73,26 @@ class Limits:
                 values[one.name] = value
             elif variable in environment:
                 try:
-                    values[one.name] = (int if one.type == "int" else float)(environment[variable])
+                    value = (int if one.type == "int" else float)(environment[variable])
                 except ValueError:
                     kind = "a whole number" if one.type == "int" else "a number"
                     raise InvalidValueError(
                         f"{variable} is {environment[variable]!r}; it must be {kind}",
                         field=variable,
                     ) from None
+                _check(one, value, variable)
+                values[one.name] = value
         return cls(**values)
+
+
+def _check(limit: Field[Any], value: object, name: str) -> None:
+    """Raises what `Limits` does for a value of a limit, which errors call by a name."""
+    whole = limit.type == "int"
+    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        kind = "an int" if whole else "a number"
+        raise InvalidTypeError(f"{name} must be {kind}, not {type(value).__name__}", field=name)
+    least, most = limit.metadata["least"], limit.metadata["most"]
+    if not least <= value <= most:
+        raise InvalidValueError(
+            f"{name} is {value}; it must be from {least} to {most:,}", field=name
+        )
