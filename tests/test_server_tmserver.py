@@ -170,6 +170,17 @@ def test_what_is_not_there(client: httpx.Client) -> None:
         assert client.post(path, json=[]).status_code == 404, path
 
 
+def test_an_address_may_end_in_a_slash(client: httpx.Client) -> None:
+    """Virtaal adds `/en/af/unit/…` to what it was given, which ends in a slash by default."""
+    for path in ("en/af/unit/Network", "en/af/unit/a%2Fb", "en/af/unit//", "en/af/unit/?source=b"):
+        wanted = client.get(f"/tmserver/{path}")
+        assert wanted.status_code == 200
+        assert client.get(f"/tmserver//{path}").json() == wanted.json()
+        assert client.get(f"/tmserver///{path}").status_code == 404
+    assert client.get("/tmserver//en/af/unit/Network").json()
+    assert client.get("/tmserver//languages/").json() == client.get("/tmserver/languages/").json()
+
+
 def test_units_are_added_once(client: httpx.Client) -> None:
     unit = {"source": "a new/unit?", "target": "'n nuwe eenheid", "context": "ctx"}
     path = f"/tmserver/en/st/unit/{quote(unit['source'], '')}"

@@ -112,7 +112,8 @@ def _route(path: bytes) -> tuple[str, dict[str, str]]:
     Raises:
         ApiError: There is none, or it is not UTF-8.
     """
-    parts = path[len(PREFIX) :].split(b"/", 3)
+    # Clients add to an address that ends in a slash, such as Virtaal's, one more.
+    parts = path[len(PREFIX) :].removeprefix(b"/").split(b"/", 3)
     if parts in ([b"languages"], [b"languages", b""]):
         return _LANGUAGES, {}
     if len(parts) < 3 or parts[2] not in (b"unit", b"store"):
