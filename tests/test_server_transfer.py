@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 
 from diglot.server.keys import new_key
 from diglot.server.schemas import READ, WRITTEN
-from serving import Server, serving
+from serving import Server, connected, request, serving
 
 ENTRIES = [
     {"source": f"Source {number}", "target": f"목표 {number}", "source_language": "en"}
@@ -164,6 +165,14 @@ def test_what_cannot_be_used_is_said(clients: dict[str, httpx.Client]) -> None:
             f"format is not given, and the file does not tell by its name{kind};"
             f" allowed are {', '.join(READ)}"
         )
+    for language in ("de", "ko"):
+        entry = {"source": "s", "target": "t", "source_language": "en", "domain": "languages"}
+        entry["target_language"] = language
+        assert client.post("/api/v1/entries", json=entry).status_code == 201
+    answer = client.get("/api/v1/export?format=po&domain=languages")
+    error = refused(answer, 422, "invalid_value")
+    assert error["field"] == "target_language"
+    assert error["message"].startswith("target_language must be given")
     refused(client.get("/api/v1/export?format=nonsense"), 422, "invalid_value")
     refused(client.get("/api/v1/export"), 422, "missing_field")
 
@@ -330,6 +339,32 @@ def test_a_key_has_one_import_at_a_time_and_all_keys_four(
         assert [one.result().status_code for one in (first, *others)] == [200] * 4
     assert clients["a"].post(path.format("a"), content=LINES).status_code == 200
     assert clients["admin"].post(path.format("d"), content=LINES).status_code == 200
+
+
+def uploads(server: Server, folder: Path) -> int:
+    """Bytes of the files that a server has open in a folder and that have no names there."""
+    size = 0
+    for descriptor in Path(f"/proc/{server.process.pid}/fd").iterdir():
+        with suppress(OSError):
+            if descriptor.readlink().is_relative_to(folder):
+                size += descriptor.stat().st_size
+    return size
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system has no /proc")
+def test_nothing_of_a_file_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
+    with (
+        serving(":memory:", environment={"TMPDIR": str(tmp_path)}) as server,
+        connected(server) as connection,
+    ):
+        content = LINES * 20_000
+        sent = request("POST", "/api/v1/import?filename=a.jsonl", content)
+        connection.sendall(sent[:-1])
+        while not uploads(server, tmp_path):
+            pass
+        server.stop(signal.SIGKILL)
+    left = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not left
 
 
 def test_an_import_ends_when_its_client_hangs_up(

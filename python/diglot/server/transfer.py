@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator, Collection, Iterator
 from contextlib import ExitStack, aclosing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from time import monotonic
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -57,8 +57,8 @@ async def import_file(call: Call) -> Any:
         message = f"duplicates is {query.duplicates}, which needs the right to read, too; only keep"
         raise ApiError(403, "forbidden", f"{message} does not", field="duplicates")
     with ExitStack() as stack:
-        path = stack.enter_context(_place(call))
-        await _receive(call, path)
+        path, file = stack.enter_context(_place(call))
+        await _receive(call, file)
         call.guard.watch(call.receive)
         if _LINES in (call.header("accept") or ""):
             lines = _import_lines(call, path, namespaces, stack.pop_all())
@@ -85,14 +85,22 @@ def _check_running(call: Call, what: str, running: Collection[str | None], most:
 
 
 @contextmanager
-def _place(call: Call) -> Iterator[Path]:
+def _place(call: Call) -> Iterator[tuple[Path, BinaryIO]]:
     """Where the file of a request is for the time of its import."""
     running = call.service.imports
     _check_running(call, "import", running, _MOST_IMPORTS)
     running.append(call.access.name)
     try:
-        with TemporaryDirectory(prefix="diglot-import-") as directory:
-            yield Path(directory, _file_name(call.query.filename))
+        with (
+            # It has no name, so that the system takes it back even if the process is killed.
+            TemporaryFile() as file,
+            TemporaryDirectory(prefix="diglot-import-") as directory,
+        ):
+            path = Path(directory, _file_name(call.query.filename))
+            # A thread that opens it when the import was given up already finds no link, rather than
+            # what has the number of its descriptor by then.
+            path.symlink_to(f"/dev/fd/{file.fileno()}")
+            yield path, file
     finally:
         running.remove(call.access.name)
 
@@ -102,21 +110,22 @@ def _file_name(name: str) -> str:
     return "import" + "".join(re.findall(r"\.[A-Za-z0-9]{1,8}(?=\.|$)", name)[-2:])
 
 
-async def _receive(call: Call, path: Path) -> None:
+async def _receive(call: Call, file: BinaryIO) -> None:
     """Writes the body of a request to a file."""
     limits = call.service.limits
     until = monotonic() + limits.max_import_time
     pending = bytearray()
-    with path.open("wb", buffering=0) as file:
-        async with aclosing(body_parts(call.scope, call.receive, limits.max_import)) as parts:
-            async for part in parts:
-                # A client may take long for a large file, but not make the server wait.
-                call.guard.restart(min(limits.max_time, max(0.0, until - monotonic())))
-                pending += part
-                if len(pending) >= _PIECE:
-                    await asyncio.to_thread(file.write, bytes(pending))
-                    pending.clear()
-        await asyncio.to_thread(file.write, bytes(pending))
+    async with aclosing(body_parts(call.scope, call.receive, limits.max_import)) as parts:
+        async for part in parts:
+            # A client may take long for a large file, but not make the server wait.
+            call.guard.restart(min(limits.max_time, max(0.0, until - monotonic())))
+            pending += part
+            if len(pending) >= _PIECE:
+                await asyncio.to_thread(file.write, bytes(pending))
+                pending.clear()
+    await asyncio.to_thread(file.write, bytes(pending))
+    # This writes what is left. On some systems, who opens a descriptor goes on where it is.
+    await asyncio.to_thread(file.seek, 0)
 
 
 async def _import(
@@ -159,11 +168,11 @@ async def _import(
         message = f"the file has more than the {most:,} entries that are allowed"
         raise ApiError(422, "too_many", message) from None
     except DiglotError as error:
-        failure = from_diglot(error)
         if error.field == "target_path":
             message = "filename is that of a text file, which needs another one beside it"
             raise ApiError(422, "invalid_value", message, field="filename") from None
-        message = str(error)
+        failure = _failure(error)
+        message = failure.detail.message
         if error.field == "format":
             # None was given; pairs of text files, which need two files, are none that may be.
             message = f"{message.partition('; allowed')[0]}; allowed are {', '.join(schemas.READ)}"
@@ -272,7 +281,16 @@ def _check_export(work: asyncio.Future[ExportReport]) -> None:
     try:
         work.result()
     except DiglotError as error:
-        raise from_diglot(error) from None
+        raise _failure(error) from None
+
+
+def _failure(error: DiglotError) -> ApiError:
+    """As `from_diglot`, with the names that requests have for options of files."""
+    failure = from_diglot(error)
+    if error.field == "target_languages":
+        failure.detail.field = "target_language"
+        failure.detail.message = str(error).replace("target_languages", "target_language")
+    return failure
 
 
 async def formats(call: Call) -> list[dict[str, Any]]:
