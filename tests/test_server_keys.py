@@ -329,6 +329,39 @@ def test_a_key_that_may_only_write_learns_nothing_of_what_is_there(tenants: Tena
         assert tenants[writer].delete(f"/api/v1/entries/{id}").status_code == 204
 
 
+def test_a_mismatch_is_reported_by_who_may_read_and_write(tenants: Tenants) -> None:
+    body = {"text": "메모", "text_en": "note"}
+    record = tenants["a"].post("/api/v1/records", json=body).json()["id"]
+    path = f"/api/v1/records/{record}/mismatch"
+    for name in ("reader", "writer", "none", "admin"):
+        assert tenants[name].post(path, json={"note": name}).status_code in (403, 404), name
+    assert code(tenants["reader"].post(path, json={}), 403) == "forbidden"
+    assert code(tenants["b"].post(path, json={}), 404) == "unknown_record"
+    assert tenants["a"].post(path, json={"note": "a"}).status_code == 204
+    assert tenants["all"].post(path, json={"note": "all"}).status_code == 204
+    reported = tenants["admin"].get("/api/v1/kpis").json()["recall"]["mismatches"]
+    assert [one["note"] for one in reported if one["id"] == record] == ["a", "all"]
+
+
+def test_recall_and_export_look_into_one_namespace(tenants: Tenants) -> None:
+    both = tenants["both"]
+    for namespace in ("a", "b"):
+        tenants.add("both", namespace=namespace, source=namespace, domain="one")
+        body = {"text": f"what {namespace} notes", "namespace": namespace}
+        assert both.post("/api/v1/records", json=body).status_code == 201
+    asked = {"query": "what notes"}
+    exported = "/api/v1/export?format=jsonl&domain=one"
+    for answer in (both.post("/api/v1/recall", json=asked), both.get(exported)):
+        assert code(answer, 422) == "missing_field"
+        assert answer.json()["error"]["field"] == "namespace"
+        assert "'a', 'b'" in answer.text
+    for namespace in ("a", "b"):
+        hits = both.post("/api/v1/recall", json={**asked, "namespace": namespace}).json()["hits"]
+        assert {hit["record"]["namespace"] for hit in hits} == {namespace}
+        (line,) = both.get(f"{exported}&namespace={namespace}").text.splitlines()
+        assert json.loads(line)["source"] == namespace
+
+
 def test_answers_to_a_key_that_may_only_write_do_not_depend_on_what_is_there(
     tenants: Tenants,
 ) -> None:

@@ -104,6 +104,8 @@ async def remove(call: Call) -> None:
 
 async def report_mismatch(call: Call) -> None:
     record = await _get(call)
+    call.access.namespace_to_write(record.namespace)
+    # The answer tells whether there is a companion.
     call.access.namespaces_to_read(record.namespace)
     try:
         await call.service.records.report_mismatch(record.id, call.body.note)
@@ -207,7 +209,8 @@ OPERATIONS = [
         path=f"{API}/records/{{id}}/mismatch",
         name="report_mismatch",
         handler=report_mismatch,
-        summary="Reports that a companion does not say what its text says",
+        summary="Reports that a companion, which can be read, too, does not say what its text says",
+        right="write",
         body=schemas.Mismatch,
         status=204,
         errors=(404,),

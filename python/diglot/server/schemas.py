@@ -237,7 +237,9 @@ class Mismatch(Struct, forbid_unknown_fields=True):
 
 
 class RecallRequest(Struct, forbid_unknown_fields=True, kw_only=True):
-    """A question to the dual-language memory, and the same in English."""
+    """A question to the dual-language memory, and the same in English. A key that may read several
+    namespaces names the one to look into.
+    """
 
     query: Text
     query_en: Text | None = None
@@ -374,7 +376,7 @@ class ImportLine(Struct, kw_only=True, omit_defaults=True):
 
 
 class ExportRequest(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Which entries to write, and how."""
+    """Which entries to write, and how. A key that may read several namespaces names one."""
 
     format: Annotated[str, Meta(extra_json_schema={"enum": WRITTEN})]
     source_language: str | None = None
