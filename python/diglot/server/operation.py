@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "API",
     "Answer",
+    "AnyParameters",
     "Call",
     "Operation",
     "Right",
@@ -93,6 +94,10 @@ class Stream(NamedTuple):
 
 class NoParameters(msgspec.Struct, forbid_unknown_fields=True):
     """A query string with nothing in it."""
+
+
+class AnyParameters(msgspec.Struct):
+    """A query string of clients who send what they like: what is not known of it is not looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

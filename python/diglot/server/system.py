@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from diglot.server import schemas
-from diglot.server.operation import Answer, Call, Operation
+from diglot.server.operation import Answer, AnyParameters, Call, Operation
 
 __all__ = ["OPERATIONS"]
 
@@ -33,6 +33,7 @@ OPERATIONS = [
         handler=health,
         summary="Whether the process runs",
         right=None,
+        query=AnyParameters,
         response=schemas.Health,
     ),
     Operation(
@@ -42,6 +43,7 @@ OPERATIONS = [
         handler=ready,
         summary="Whether requests may be sent; not while the memory is read or the server stops",
         right=None,
+        query=AnyParameters,
         response=schemas.Health,
     ),
     Operation(
@@ -51,6 +53,7 @@ OPERATIONS = [
         handler=metrics,
         summary="Figures for Prometheus",
         right="admin",
+        query=AnyParameters,
         media_type="text/plain",
     ),
 ]

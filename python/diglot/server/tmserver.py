@@ -20,7 +20,14 @@ from diglot.model import TranslationMemoryEntry
 from diglot.server.browse import count_by
 from diglot.server.checks import check_text, make_all
 from diglot.server.errors import ApiError, not_found
-from diglot.server.operation import Answer, Call, Operation, answer_error, paths_of
+from diglot.server.operation import (
+    Answer,
+    AnyParameters,
+    Call,
+    Operation,
+    answer_error,
+    paths_of,
+)
 from diglot.server.service import Service
 from diglot.store import WHITE_SPACE
 
@@ -67,11 +74,7 @@ class Languages(msgspec.Struct, kw_only=True, rename="camel"):
     target_languages: list[str]
 
 
-class Anything(msgspec.Struct):
-    """A query string. What is not known of it is not looked at, as in amaGama."""
-
-
-class Addition(Anything, kw_only=True):
+class Addition(AnyParameters, kw_only=True):
     """Where units go."""
 
     source: str = ""
@@ -269,7 +272,7 @@ OPERATIONS = [
         name="tmserver_languages",
         handler=_languages,
         summary="The languages of the entries",
-        query=Anything,
+        query=AnyParameters,
         response=Languages,
     ),
     *(
