@@ -97,7 +97,7 @@ class NoParameters(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AnyParameters(msgspec.Struct):
-    """A query string of clients who send what they like: what is not known of it is not looked at."""
+    """A query string of clients who send what they like; what is not known is not looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
