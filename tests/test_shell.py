@@ -96,9 +96,16 @@ def test_import_as_json_has_a_line_for_each_file(run, file: str, tmp_path: Path)
     assert status == 3
     reports = [json.loads(line) for line in out.splitlines()]
     assert [report["path"] for report in reports] == [str(missing), file, str(broken), file]
-    assert "No such file" in reports[0]["error"]
-    assert "the root element is <html>" in reports[2]["error"]
-    assert err.splitlines() == [f"diglot: {reports[at]['error']}" for at in (0, 2)]
+    no_file = f"{missing}: No such file or directory"
+    assert reports[0]["error"] == {
+        "code": "system_error",
+        "path": str(missing),
+        "message": no_file,
+    }
+    wrong = reports[2]["error"]
+    assert (wrong["code"], wrong["line"], wrong["path"]) == ("invalid_format", 1, str(broken))
+    assert "the root element is <html>" in wrong["message"]
+    assert err.splitlines() == [f"diglot: {reports[at]['error']['message']}" for at in (0, 2)]
     assert reports[1] == reports[3]
     report = reports[1]
     assert [report[name] for name in ("units", "read", "added", "duplicate", "skipped")] == [
@@ -306,7 +313,7 @@ def test_add_and_remove(run, tmp_path: Path) -> None:
         "3\n",
         "4\n",
     ]
-    assert run("remove", store, "1", "3") == (0, "2 entries removed\n", "")
+    assert run("remove", store, "1", "3", "1") == (0, "2 entries removed\n", "")
     status, out, err = run("remove", store, "0", "1")
     assert (status, out) == (2, "")
     assert "no entry has the id 1" in err
@@ -500,6 +507,109 @@ def test_progress_is_shown_on_a_terminal_only(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_names_of_files_that_are_no_text(run, store: str, tmp_path: Path) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/o\xff.jsonl")
+    assert run("export", store, path)[0] == 0
+    for arguments in (
+        ("import", store, path, "--json"),
+        ("import", store, f"{path}none", "--json"),
+        ("export", store, path, "--json"),
+        ("verify", path, "--json"),
+    ):
+        assert json.loads(run(*arguments)[1])["path"] in (path, f"{path}none")
+    # Each import came to an end.
+    assert len(entries(store)) == 8
+    status, out, _ = run("stats", f"{path}none", "--json")
+    assert (status, json.loads(out)["error"]["path"]) == (3, f"{path}none")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (("stats", "none.db"), 3, "system_error"),
+        (("verify", "none.db"), 3, "system_error"),
+        (("lookup", "none.db", "a"), 3, "system_error"),
+        (("lookup", "STORE", " "), 2, "empty_text"),
+        (("add", "STORE", "a", ""), 2, "empty_text"),
+        (("remove", "STORE", "99"), 2, "unknown_entry"),
+        (("export", "STORE", "x.xyz"), 2, "invalid_value"),
+        (("compact", "broken.db"), 6, "not_a_store"),
+        (("dedupe", "broken.db"), 6, "not_a_store"),
+        (("import", "broken.db", "a.tmx"), 6, "not_a_store"),
+    ],
+)
+def test_an_error_is_json_where_json_is_asked_for(
+    run, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments, status, code
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sqlite3.connect("broken.db").execute("CREATE TABLE t (a)").connection.close()
+    words = [store if word == "STORE" else word for word in arguments]
+    failed, out, err = run(*words, "--json")
+    error = json.loads(out)["error"]
+    assert (failed, error["code"], err) == (status, code, f"diglot: {error['message']}\n")
+    # Without it, there is nothing but the message.
+    assert run(*words) == (status, "", err)
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("lookup a.db - <&-", "standard input: Bad file descriptor"),
+        ("import a.db - --format jsonl <&-", "standard input: Bad file descriptor"),
+        ("stats a.db >&-", "standard output: Bad file descriptor"),
+        ("stats a.db > /dev/full", "standard output: No space left on device"),
+        ("stats a.db --json > /dev/full", "standard output: No space left on device"),
+        ("export a.db - --format tmx > /dev/full", "standard output: No space left on device"),
+        ("stats none.db 2>&-", None),
+    ],
+)
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full on this system")
+def test_streams_that_are_closed_or_full(store: str, script: str, message: str | None) -> None:
+    script = script.replace("a.db", f"'{store}'")
+    done = subprocess.run(
+        ["bash", "-c", f"'{sys.executable}' -m diglot {script}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(),
+        timeout=60,
+    )
+    expected = "" if message is None else f"diglot: {message}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (3, "", expected)
+    assert len(entries(store)) == 4
+
+
+def test_a_stream_is_no_memory(run, store: str, tmp_path: Path) -> None:
+    for arguments in (
+        ("lookup", "-", "a"),
+        ("export", "-", tmp_path / "x.csv"),
+        ("stats", "-"),
+        ("verify", "-"),
+        ("import", "-", store),
+        ("add", "-", "a", "b"),
+    ):
+        status, out, err = run(*arguments)
+        assert (status, out, "import STORE - --format F" in err) == (2, "", True)
+    for queries in (["-", "a"], ["a", "-"]):
+        status, out, err = run("lookup", store, *queries)
+        assert (status, out) == (2, "")
+        assert "-: it goes alone" in err
+
+
+def test_an_export_of_nothing_says_what_there_is(run, store: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    status, out, err = run("export", store, path, "--to", "en-us")
+    assert (status, out) == (0, f"{path}: 0 entries as csv, 0 left out\n")
+    assert err == f"diglot: no entry was written; {store} has en → ko, en → ja, EN → ko\n"
+    assert run("export", store, path, "--to", "ja")[2] == ""
+    assert run("remove", store, "all", "--to", "ko")[0] == 0
+    assert run("remove", store, "all", "--to", "ja")[0] == 0
+    assert (
+        run("export", store, path)[2] == f"diglot: no entry was written; {store} has no entries\n"
+    )
+
+
 def test_wrong_files_and_stores(run, store: str, file: str, tmp_path: Path) -> None:
     missing = str(tmp_path / "missing.db")
     for command in (["lookup", missing, "a"], ["stats", missing], ["verify", missing]):
@@ -587,12 +697,20 @@ def test_completion(run, shell: str, tmp_path: Path) -> None:
             ("import --dup", ["--duplicates"]),
             ("import --format x", ["xliff", "xliff2"]),
             ("export --format j", ["jsonl"]),
+            ("export --format m", []),
+            # bash makes three words of --option=value.
+            ("import --duplicates = n", ["newest"]),
+            ("import --duplicates =", ["keep", "skip", "replace", "newest"]),
+            ("import a.db b.tmx --format = j", ["jsonl"]),
+            ("lookup memory.db --lines comp", ["completion"]),
         ]:
             words = (
                 f"source '{path}'; COMP_WORDS=(diglot {typed}); COMP_CWORD={typed.count(' ') + 1}"
             )
-            words += '; _shtab_diglot; echo "${COMPREPLY[@]}"'
-            done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, timeout=60)
+            words += '; _diglot; echo "${COMPREPLY[@]}"'
+            done = subprocess.run(
+                ["bash", "-c", words], capture_output=True, text=True, timeout=60, cwd=tmp_path
+            )
             assert done.stdout.split() == completed
 
 

@@ -17,13 +17,16 @@ Each subcommand is a module of this package with `add_parser(subparsers)`, liste
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from diglot._engine import __version__
-from diglot.cli.failures import FAILURES, INTERRUPTED, NOT_INSTALLED, failure
+from diglot.cli.failures import FAILURES, INTERRUPTED, NOT_INSTALLED, detail, failure
+from diglot.errors import DiglotError
 
 __all__ = ["main", "make_parser"]
 
@@ -54,12 +57,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Wrong arguments and `--help` end in `SystemExit`, as is usual with argparse.
     """
+    if sys.stderr is None:
+        # It was closed, and nobody wants to know.
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     try:
         return _main(argv)
     except BrokenPipeError:
-        # Whoever read the output has seen enough (`| head`). Nothing more can be written, not even
-        # at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read the output has seen enough (`| head`).
+        _write_no_more()
         return 0
     except KeyboardInterrupt:
         return _fail(INTERRUPTED, "interrupted")
@@ -79,9 +84,36 @@ def _main(argv: Sequence[str] | None) -> int:
         argv = sys.argv[1:]
     # The modules of other commands, and what they import, take longer than many a command.
     args = make_parser(*argv[:1]).parse_args(argv)
-    status: int = args.run(args)
-    sys.stdout.flush()
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except FAILURES as error:
+        # Of `kpi` it is the name of a file.
+        if getattr(args, "json", False) is True:
+            _tell(error)
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _write_no_more()
+        raise
     return status
+
+
+def _tell(error: DiglotError | OSError) -> None:
+    from diglot.cli.console import print_json_lines
+
+    # On a full disk, this cannot be told either.
+    with suppress(OSError):
+        print_json_lines([{"error": detail(error, failure(error)[1])}])
+
+
+def _write_no_more() -> None:
+    """Nothing more can be written to the standard output, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def make_parser(only: str | None = None) -> argparse.ArgumentParser:

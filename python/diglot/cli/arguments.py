@@ -67,9 +67,11 @@ def filters(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in names}
 
 
-def add_format(parser: argparse.ArgumentParser, what: str) -> None:
-    """Adds `--format`, of which the help says `what` it is."""
-    parser.add_argument("--format", metavar="F", choices=tuple(FORMATS), help=what)
+def add_format(
+    parser: argparse.ArgumentParser, what: str, formats: Iterable[str] = FORMATS
+) -> None:
+    """Adds `--format`, one of `formats`, of which the help says `what` it is."""
+    parser.add_argument("--format", metavar="F", choices=tuple(formats), help=what)
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
@@ -118,6 +120,20 @@ def _host(text: str) -> str:
             f"{text!r} is not the name of a host, such as tm.example.org, without scheme and port"
         )
     return host
+
+
+def no_stream(text: str) -> str:
+    """The type of an argument that is a store or a memory, which no stream can be.
+
+    Raises:
+        ArgumentTypeError: It is -, as which the standard input and output are known.
+    """
+    if text == "-":
+        raise argparse.ArgumentTypeError(
+            "a store or a file is needed here; `diglot import STORE - --format F` reads the "
+            "standard input, and a file of that name is ./-"
+        )
+    return text
 
 
 def columns(given: Iterable[str] | None) -> dict[str, str] | None:

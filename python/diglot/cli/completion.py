@@ -17,8 +17,29 @@ examples:
   diglot completion fish > ~/.config/fish/completions/diglot.fish
 """
 
-# What help calls an argument that is a file.
-_FILES = ("EVAL", "FILE", "MEMORY", "RECORDS", "STORE")
+# What help calls an argument that is a file, or may be one.
+_FILES = ("EVAL", "FILE", "MEMORY", "QUERY", "RECORDS", "STORE")
+
+# bash takes the = of --option=value for a word of its own; without it, two words are left as usual.
+_BASH = """
+_diglot() {
+  local words=() at=$COMP_CWORD index before=
+  for index in "${!COMP_WORDS[@]}"; do
+    if [[ ${COMP_WORDS[index]} != = || $before != --* ]]; then
+      before=${COMP_WORDS[index]}
+      words+=("$before")
+    elif (( index == COMP_CWORD )); then
+      words+=("")
+    elif (( index < COMP_CWORD )); then
+      (( at -= 1 ))
+    fi
+  done
+  local COMP_WORDS=("${words[@]}") COMP_CWORD=$at
+  _shtab_diglot
+}
+
+complete -o bashdefault -F _diglot diglot
+"""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -43,7 +64,8 @@ def run(args: argparse.Namespace) -> int:
         for action in command._actions:
             if action.metavar in _FILES:
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
-    sys.stdout.write(shtab.complete(parser, args.shell) + "\n")
+    script = shtab.complete(parser, args.shell)
+    sys.stdout.write(f"{script}\n{_BASH if args.shell == 'bash' else ''}")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -76,8 +77,20 @@ def print_json_lines(values: Iterable[Any], *, indent: int | None = None) -> Non
     """Prints JSON, each value in a line, and all of them at once."""
     lines = (json.dumps(value, ensure_ascii=False, indent=indent) + "\n" for value in values)
     sys.stdout.flush()
-    sys.stdout.buffer.writelines(line.encode() for line in lines)
+    # Names of files may have bytes that are no text: lone surrogates, escaped as JSON has them.
+    sys.stdout.buffer.writelines(line.encode(errors="backslashreplace") for line in lines)
     sys.stdout.buffer.flush()
+
+
+def standard_input() -> int:
+    """The descriptor of the standard input.
+
+    Raises:
+        OSError: It is closed.
+    """
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard input")
+    return sys.stdin.fileno()
 
 
 def warn(message: str) -> None:

@@ -8,13 +8,26 @@ import shutil
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from diglot.cli.arguments import add_command, add_filters, add_format, add_json, columns, filters
+from diglot.cli.arguments import (
+    add_command,
+    add_filters,
+    add_format,
+    add_json,
+    columns,
+    filters,
+    no_stream,
+)
 from diglot.cli.console import count, output, print_json, progress, say, shown, warn
 from diglot.cli.import_ import print_problems
 from diglot.cli.memory import opened
 from diglot.errors import DiglotError, InvalidValueError
+from diglot.formats import FORMATS
 from diglot.transfer import ExportReport
+
+if TYPE_CHECKING:
+    from diglot._memory import SyncMemory
 
 _EPILOG = """\
 MEMORY is a store, or a file in any format that `diglot import` reads. FILE is written
@@ -28,6 +41,9 @@ examples:
   diglot export project.tmx - --format jsonl | jq -r .target
 """
 
+# Pairs of languages that are named where no entry was written.
+_PAIRS = 10
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command."""
@@ -39,9 +55,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Writes the entries of a memory to a file.",
         epilog=_EPILOG,
     )
-    parser.add_argument("memory", metavar="MEMORY", help="a store or a file of entries")
+    parser.add_argument(
+        "memory", metavar="MEMORY", type=no_stream, help="a store or a file of entries"
+    )
     parser.add_argument("file", metavar="FILE", help="the file to write")
-    add_format(parser, "its format, if its name does not tell")
+    written = [format for format in FORMATS if format != "mo"]
+    add_format(parser, "its format, if its name does not tell", written)
     add_filters(parser, "write")
     parser.add_argument(
         "--column",
@@ -93,13 +112,26 @@ def _export(args: argparse.Namespace, path: str) -> ExportReport:
         if os.path.realpath(file) == os.path.realpath(args.memory):
             # What the filters do not let through, and the format cannot hold, would be lost.
             raise InvalidValueError(f"{file} is the memory itself; give another file")
-    with opened(args.memory) as memory, progress("Writing") as report:
-        return memory.export_file(
-            path,
-            format=args.format,
-            progress=report and (lambda written, total: report(written, total, written)),
-            columns=columns(args.columns),
-            delimiter=args.delimiter,
-            target_path=args.target_path,
-            **filters(args),
-        )
+    with opened(args.memory) as memory:
+        with progress("Writing") as report:
+            done = memory.export_file(
+                path,
+                format=args.format,
+                progress=report and (lambda written, total: report(written, total, written)),
+                columns=columns(args.columns),
+                delimiter=args.delimiter,
+                target_path=args.target_path,
+                **filters(args),
+            )
+        if not done.written and not done.skipped:
+            warn(f"no entry was written; {args.memory} has {_languages(memory)}")
+    return done
+
+
+def _languages(memory: SyncMemory) -> str:
+    """The pairs of languages that there are, those of most entries first."""
+    pairs = memory.count_by("source_language", "target_language")
+    most = sorted(pairs, key=lambda pair: -pairs[pair])
+    names = [f"{source or '?'} → {target or '?'}" for source, target in most[:_PAIRS]]
+    more = f" and {len(most) - _PAIRS:,} more pairs" if len(most) > _PAIRS else ""
+    return f"{', '.join(names)}{more}" if names else "no entries"

@@ -13,9 +13,18 @@ from rich.table import Table
 
 from diglot import TranslationMemory
 from diglot._memory import SyncMemory
-from diglot.cli.arguments import add_command, add_format, add_json, columns
-from diglot.cli.console import count, output, print_json_lines, progress, say, shown, warn
-from diglot.cli.failures import FAILURES, USAGE, failure
+from diglot.cli.arguments import add_command, add_format, add_json, columns, no_stream
+from diglot.cli.console import (
+    count,
+    output,
+    print_json_lines,
+    progress,
+    say,
+    shown,
+    standard_input,
+    warn,
+)
+from diglot.cli.failures import FAILURES, USAGE, detail, failure
 from diglot.cli.memory import opened_store
 from diglot.formats import FORMATS, ReadOptions, SkippedUnit, read
 from diglot.transfer import ImportReport
@@ -59,7 +68,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Adds the entries of files to a store, and reports what became of them.",
         epilog=_EPILOG.format(formats=", ".join(FORMATS)),
     )
-    parser.add_argument("store", metavar="STORE", help="the store, made if need be")
+    parser.add_argument("store", metavar="STORE", type=no_stream, help="the store, made if need be")
     parser.add_argument("files", metavar="FILE", nargs="+", help="a file of entries")
     add_format(parser, "the format of the files")
     parser.add_argument(
@@ -128,6 +137,9 @@ def run(args: argparse.Namespace) -> int:
             field: int(column) if column.isdecimal() else column for field, column in named.items()
         }
     status = 0
+    if "-" in args.files:
+        # Where it is closed, a file that is opened later has its number.
+        standard_input()
     # Of nothing that can be read, no store is made.
     dry_run = args.dry_run or not (
         Path(args.store).exists()
@@ -157,7 +169,7 @@ def run(args: argparse.Namespace) -> int:
                 status = status or failed
                 warn(message)
                 if args.json:
-                    print_json_lines([{"path": file, "error": message}])
+                    print_json_lines([{"path": file, "error": detail(error, message)}])
                 continue
             if args.json:
                 print_json_lines([done.to_dict()])

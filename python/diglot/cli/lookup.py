@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 from diglot import TranslationMemory, normalize
-from diglot.cli.arguments import add_command, add_filters, add_json, filters, number
-from diglot.cli.console import count, output, print_json, print_json_lines, shown
+from diglot.cli.arguments import add_command, add_filters, add_json, filters, no_stream, number
+from diglot.cli.console import (
+    count,
+    output,
+    print_json,
+    print_json_lines,
+    shown,
+    standard_input,
+    warn,
+)
 from diglot.cli.diff import Change, changes
+from diglot.cli.failures import FORMAT
 from diglot.cli.memory import opened
 from diglot.errors import FormatError, InvalidValueError
 
@@ -66,7 +74,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Finds the entries of a memory whose sources are most like a text.",
         epilog=_EPILOG,
     )
-    parser.add_argument("memory", metavar="MEMORY", help="a store or a file of entries")
+    parser.add_argument(
+        "memory", metavar="MEMORY", type=no_stream, help="a store or a file of entries"
+    )
     parser.add_argument(
         "queries",
         metavar="QUERY",
@@ -101,10 +111,13 @@ def run(args: argparse.Namespace) -> int:
         if len(args.queries) > 1:
             raise InvalidValueError("--lines: give one file")
         name = args.queries[0]
+        file = standard_input() if name == "-" else os.open(name, os.O_RDONLY)
         with opened(args.memory) as memory:
-            file = sys.stdin.fileno() if name == "-" else os.open(name, os.O_RDONLY)
-            _answer(file, memory, options)
-        return 0
+            return _answer(file, memory, options)
+    if "-" in args.queries:
+        raise InvalidValueError(
+            "-: it goes alone, as it stands for all lines of the standard input"
+        )
     # What is wrong with the arguments is said before a large memory is read.
     for query in args.queries:
         TranslationMemory().search(query, **options)
@@ -124,11 +137,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _answer(file: int, memory: SyncMemory, options: dict[str, Any]) -> None:
-    """Answers the lines of a file as they come, one line of JSON each.
+def _answer(file: int, memory: SyncMemory, options: dict[str, Any]) -> int:
+    """Answers the lines of a file as they come, one line of JSON each. Returns the exit status:
+    whether a line is not UTF-8, which is said when all are answered.
 
     Raises:
-        FormatError: A line is not UTF-8, said when all are answered; or is too long, said there.
+        FormatError: A line is too long.
     """
     wrong: list[FormatError] = []
     for lines in _lines(file):
@@ -142,9 +156,11 @@ def _answer(file: int, memory: SyncMemory, options: dict[str, Any]) -> None:
             for query, error in lines
         )
         wrong += (error for _, error in lines if error)
-    if wrong:
-        more = f" ({count(len(wrong) - 1, 'more line', 'more lines')})" if len(wrong) > 1 else ""
-        raise FormatError(f"{wrong[0]}{more}", line=wrong[0].line)
+    if not wrong:
+        return 0
+    more = f" ({count(len(wrong) - 1, 'more line', 'more lines')})" if len(wrong) > 1 else ""
+    warn(f"{wrong[0]}{more}")
+    return FORMAT
 
 
 def _lines(file: int) -> Iterator[list[tuple[str, FormatError | None]]]:

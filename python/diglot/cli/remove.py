@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from diglot.cli.arguments import add_command, add_filters, add_json, filters
+from diglot.cli.arguments import add_command, add_filters, add_json, filters, no_stream
 from diglot.cli.console import count, print_json, say
 from diglot.cli.memory import opened_store
 from diglot.errors import InvalidValueError
@@ -31,7 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Removes the entries with some ids, or all of a language, domain or namespace.",
         epilog=_EPILOG,
     )
-    parser.add_argument("store", metavar="STORE", help="the store")
+    parser.add_argument("store", metavar="STORE", type=no_stream, help="the store")
     parser.add_argument(
         "ids",
         metavar="ID",
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     elif filtered:
         raise InvalidValueError("filters go with all, not with ids")
     else:
-        ids = [_id(text) for text in args.ids]
+        ids = list(dict.fromkeys(map(_id, args.ids)))
     with opened_store(args.store, read_only=args.dry_run) as store:
         if filtered:
             wanted = SearchOptions(**given, max_hits=1, min_score=0.0)

@@ -11,7 +11,7 @@ from dataclasses import Field, fields
 from typing import Any
 
 from diglot._extras import extra
-from diglot.cli.arguments import add_allowed_host, add_command, number, port
+from diglot.cli.arguments import add_allowed_host, add_command, no_stream, number, port
 from diglot.server.settings import Limits
 
 _EPILOG = """\
@@ -40,7 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Serves a memory over HTTP until it is told to stop.",
         epilog=_EPILOG,
     )
-    parser.add_argument("store", metavar="STORE", help="the memory to serve")
+    parser.add_argument("store", metavar="STORE", type=no_stream, help="the memory to serve")
     parser.add_argument(
         "--dual", metavar="RECORDS", help="a dual-language memory: a database, or JSON Lines"
     )

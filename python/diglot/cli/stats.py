@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from diglot import _engine
-from diglot.cli.arguments import add_command, add_json
+from diglot.cli.arguments import add_command, add_json, no_stream
 from diglot.cli.console import count, output, print_json, say, shown
 from diglot.cli.memory import opened
 
@@ -32,7 +32,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Counts the entries of a memory by pair of languages, and what they take.",
         epilog=_EPILOG,
     )
-    parser.add_argument("memory", metavar="MEMORY", help="a store or a file of entries")
+    parser.add_argument(
+        "memory", metavar="MEMORY", type=no_stream, help="a store or a file of entries"
+    )
     add_json(parser, "the figures")
 
 

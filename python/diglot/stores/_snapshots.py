@@ -56,7 +56,8 @@ def load(
         seq = database.snapshot_seq(id)
         if seq is not None and state.changes_from <= seq <= state.seq:
             return memories, seq
-        reason = f"{path} is of another database" if seq is None else f"{path} is too old"
+        other = "of another database, or of another state of this one"
+        reason = f"{path} is {other if seq is None else 'too old'}"
     _log.warning("%s: its snapshot is of no use, its index made anew: %s", database.path, reason)
     return _empty(count), None
 
