@@ -149,11 +149,11 @@ def test_malformed_files(tmp_path: Path) -> None:
     # Of this one nothing can be used, and this one is damaged.
     path.write_bytes(gzip.compress(bad))
     done = diglot("lookup", str(path), "a", "--json")
-    assert (done.returncode, done.stdout) == (4, "")
+    assert (done.returncode, json.loads(done.stdout)["error"]["line"]) == (4, 1)
     assert done.stderr == f"diglot: {path}, {what.replace('line 2', 'line 1')}\n"
     path.write_bytes(gzip.compress(good * 100)[:-9])
     done = diglot("lookup", str(path), "a", "--json")
-    assert (done.returncode, done.stdout) == (4, "")
+    assert (done.returncode, list(json.loads(done.stdout))) == (4, ["error"])
     assert "line" in done.stderr
 
 

@@ -323,6 +323,30 @@ def test_readers_write_no_snapshot(path):
 
 # Files that cannot be used
 
+KILLED = """
+import os, signal, sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("PRAGMA cache_size = 1")
+database.execute("BEGIN IMMEDIATE")
+database.execute("CREATE TABLE entries (id)")
+# More than fits into the cache, so that some of it is in the file by now.
+database.executemany("INSERT INTO entries VALUES (zeroblob(4000))", [()] * 100)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_one_whose_maker_was_killed_has_nothing_in_it(path):
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    journal = path.with_name(f"{path.name}-journal")
+    assert journal.stat().st_size
+    with pytest.raises(StoreFormatError, match="has nothing in it; it becomes a store once"):
+        SqliteTranslationMemory.open(path, read_only=True)
+    assert not journal.exists()
+    with SqliteTranslationMemory.open(path) as memory:
+        memory.add(entry())
+    with SqliteTranslationMemory.open(path, read_only=True) as memory:
+        assert len(memory) == 1
+
 
 def test_files_that_are_no_stores(tmp_path):
     def refused(name, error, match=None, **options):

@@ -163,6 +163,8 @@ class Database:
                     # The default of SQLite, but not of all builds.
                     writer.execute("PRAGMA synchronous = FULL")
                     writer.execute(f"PRAGMA journal_size_limit = {_MOST_LOG}")
+                else:
+                    self._roll_back()
                 self._mode = _reading_mode(path)
                 try:
                     self.reader = self._connect(self._mode, busy_timeout)
@@ -179,6 +181,16 @@ class Database:
                 self.close()
                 raise
         self._version = self.reader.cursor()
+
+    def _roll_back(self) -> None:
+        """Undoes what whoever made the database had begun when it was killed: SQLite does so on
+        reading, but only where it may write. Later changes are in the log, which needs no undoing.
+        """
+        if Path(f"{self.path}-journal").exists() and os.access(self.path, os.W_OK):
+            connection = self._connect("rw", self._busy_timeout)
+            connection.execute("PRAGMA schema_version")
+            self._connections.remove(connection)
+            connection.close()
 
     def _connect(self, mode: str, busy_timeout: float) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -294,9 +306,14 @@ class Database:
 
     def _check(self, connection: sqlite3.Connection, kind: str) -> None:
         """Refuses what is not a database of this version, of this kind."""
-        application, version, _ = self._identity(connection)
-        self._check_identity(application, version)
+        application, version, empty = self._identity(connection)
         path = str(self.path)
+        if (application, version, empty) == (0, 0, True):
+            raise StoreFormatError(
+                f"{path} has nothing in it; it becomes a store once it is opened to be written",
+                path=path,
+            )
+        self._check_identity(application, version)
         if version < len(_MIGRATIONS):
             raise StoreFormatError(
                 f"{path} has version {version} and has to be brought to version "

@@ -63,8 +63,16 @@ impl Columns {
         let mut fields = [None; EntryRef::FIELDS.len()];
         if options.columns.is_empty() {
             for (at, name) in names.iter().enumerate() {
-                if let Some(field) = field_of(name) {
-                    fields[field].get_or_insert(at);
+                let Some(field) = field_of(name) else { continue };
+                let first = *fields[field].get_or_insert(at);
+                if first != at && letters(names[first]) == letters(name) {
+                    let message = format!(
+                        "the columns {} and {} are both called {:?}; say which one it is, by its number",
+                        first + 1,
+                        at + 1,
+                        start_of(name)
+                    );
+                    return Err(Error::format(1, message));
                 }
             }
         } else {
@@ -101,11 +109,16 @@ impl Columns {
 
 /// The field that a column's name stands for.
 fn field_of(name: &str) -> Option<usize> {
-    let letters: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let letters = letters(name);
     EntryRef::FIELDS
         .iter()
         .position(|field| field.replace('_', "") == letters)
         .or_else(|| OTHER_NAMES.iter().find(|(other, _)| *other == letters).map(|(_, field)| *field))
+}
+
+/// What of a column's name matters.
+fn letters(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// The language that a column's name is the tag of: a wanted one, or one with a code of two letters.
@@ -135,7 +148,16 @@ fn place(column: &Column, row: &[&str], named: bool, delimiter: u8) -> Result<us
         }
         Column::Name(name) if !named => format!("has the name {name:?}, but the table has no header"),
         Column::Name(name) => {
-            let found = row.iter().position(|column| column.trim() == name.trim());
+            let mut called = (0..row.len()).filter(|at| row[*at].trim() == name.trim());
+            let found = called.next();
+            if let (Some(first), Some(second)) = (found, called.next()) {
+                let message = format!(
+                    "has the name {name:?}, as the columns {} and {} are called; give a number",
+                    first + 1,
+                    second + 1
+                );
+                return Err(Error::Option { option: "columns", message });
+            }
             let same = |column: &&str| column.trim().to_lowercase() == name.trim().to_lowercase();
             match found.or_else(|| row.iter().position(same)) {
                 Some(at) => return Ok(at),

@@ -171,6 +171,24 @@ fn columns_can_be_given_by_name_and_number() {
 }
 
 #[test]
+fn of_two_columns_with_one_name_none_is_left_out_in_silence() {
+    let text = "Source,source ,target\na,b,c\n";
+    let message = "the columns 1 and 2 are both called \"source \"; say which one it is, by its number";
+    assert_eq!(refused(text, Format::Csv, &Options::default()), (1, message.to_owned()));
+    let by_number = columns(&[("source", Column::Number(2)), ("target", name("target"))]);
+    assert_eq!(read_with(text, Format::Csv, &by_number).unwrap().pairs(), [("b", "c")]);
+    let text = "English,Korean,English\na,b,c\n";
+    let by_name = columns(&[("source", name("English")), ("target", name("Korean"))]);
+    let message = "columns has the name \"English\", as the columns 1 and 3 are called; give a number";
+    assert_eq!(refused(text, Format::Csv, &by_name), (0, message.to_owned()));
+    // Two names of one field are no mistake: the first is taken.
+    assert_eq!(
+        read("source,target,notes,comment\na,b,c,d\n", Format::Csv).entries[0].notes.as_deref(),
+        Some("c")
+    );
+}
+
+#[test]
 fn what_is_no_table_is_called_what_it_is() {
     for (bytes, line, message) in [
         (&b""[..], 1, "this is an empty file"),
