@@ -4,6 +4,7 @@ The formats themselves are tested in `rust/formats/tests/text`.
 """
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from diglot import FormatError, InvalidTypeError, InvalidValueError, TranslationMemoryEntry, formats
 
 FILES = Path(__file__).parents[2] / "shared" / "corpus" / "files"
@@ -437,3 +439,16 @@ def test_a_file_that_is_written_again_keeps_its_permissions_and_the_link_to_it(
     assert read(file) == (entries, [])
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert list(file.parent.iterdir()) == [file]
+
+
+def test_the_documented_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    docs = (ROOT / "docs" / "formats.md").read_text("utf-8")
+    [(program, expected)] = re.findall(
+        r"^```python\n(.*?)^```\n\n```\n(.*?)^```$", docs, re.MULTILINE | re.DOTALL
+    )
+    exec(compile(program, "docs/formats.md", "exec"), {})
+    assert capsys.readouterr().out == expected

@@ -21,7 +21,7 @@ from diglot.cli.arguments import (
 )
 from diglot.cli.console import count, output, print_json, progress, say, shown, warn
 from diglot.cli.import_ import print_problems
-from diglot.cli.memory import opened
+from diglot.cli.memory import language_pairs, opened
 from diglot.errors import DiglotError, InvalidValueError
 from diglot.formats import FORMATS
 from diglot.transfer import ExportReport
@@ -130,8 +130,7 @@ def _export(args: argparse.Namespace, path: str) -> ExportReport:
 
 def _languages(memory: SyncMemory) -> str:
     """The pairs of languages that there are, those of most entries first."""
-    pairs = memory.count_by("source_language", "target_language")
-    most = sorted(pairs, key=lambda pair: -pairs[pair])
-    names = [f"{source or '?'} → {target or '?'}" for source, target in most[:_PAIRS]]
-    more = f" and {len(most) - _PAIRS:,} more pairs" if len(most) > _PAIRS else ""
+    pairs = language_pairs(memory)
+    names = [f"{source or '?'} → {target or '?'}" for source, target, _ in pairs[:_PAIRS]]
+    more = f" and {len(pairs) - _PAIRS:,} more pairs" if len(pairs) > _PAIRS else ""
     return f"{', '.join(names)}{more}" if names else "no entries"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from diglot import TranslationMemoryStore
 from diglot._addresses import is_loopback
-from diglot.cli.arguments import add_allowed_host, add_command, port
+from diglot.cli.arguments import add_allowed_host, add_command, no_stream, port
 from diglot.cli.memory import read_async
 from diglot.errors import DiglotError
 from diglot.stores._files import is_store
@@ -56,6 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument(
         "store",
+        type=no_stream,
         metavar="STORE",
         nargs="?",
         help="the translation memory: a store, or a file of entries, which is read into memory",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diglot import InMemoryTranslationMemoryStore, TranslationMemory
+from diglot import InMemoryTranslationMemoryStore, TranslationMemory, _engine
 from diglot.cli.console import progress, warn
 from diglot.errors import DiglotError, FormatError
 from diglot.stores._files import is_store, known_file
@@ -61,6 +61,15 @@ def _check(report: ImportReport) -> None:
     if not report.added:
         raise FormatError(message, path=report.path, line=problem.line)
     warn(f"{message} ({report.skipped:,} left out; `diglot verify {report.path}` lists them)")
+
+
+def language_pairs(memory: SyncMemory) -> list[tuple[str | None, str | None, int]]:
+    """The pairs of languages that there are, with the number of their entries, most first. Tags
+    that differ only in case are the same language, as in the reports of imports.
+    """
+    counts = memory.count_by("source_language", "target_language")
+    folded = _engine.fold_pairs({(pair[0], pair[1]): count for pair, count in counts.items()})
+    return sorted((outcome[:3] for outcome in folded), key=lambda pair: -pair[2])
 
 
 @contextmanager

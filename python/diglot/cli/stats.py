@@ -8,10 +8,9 @@ from typing import Any
 
 from rich.table import Table
 
-from diglot import _engine
 from diglot.cli.arguments import add_command, add_json, no_stream
 from diglot.cli.console import count, output, print_json, say, shown
-from diglot.cli.memory import opened
+from diglot.cli.memory import language_pairs, opened
 
 _EPILOG = """\
 MEMORY is a store, or a file in any format that `diglot import` reads.
@@ -42,11 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Counts and prints."""
     with opened(args.memory) as memory:
         stats = memory.stats()
-        counts = memory.count_by("source_language", "target_language")
-    # Tags that differ only in case are the same language, as in the reports of imports.
-    folded = _engine.fold_pairs({(pair[0], pair[1]): count for pair, count in counts.items()})
-    pairs = [outcome[:3] for outcome in folded]
-    ordered = sorted(pairs, key=lambda pair: -pair[2])
+        ordered = language_pairs(memory)
     on_disk = {file.name: file.stat().st_size for file in _files(args.memory)}
     figures: dict[str, Any] = {
         "entries": stats.entries,
