@@ -36,9 +36,11 @@ __all__ = [
     "Operation",
     "Right",
     "Stream",
+    "answer",
     "answer_error",
     "body_parts",
     "paths_of",
+    "read_body",
 ]
 
 API = "/api/v1"
@@ -174,7 +176,7 @@ class Path:
             query = _read_query(scope["query_string"], operation.query)
             body = None
             if operation.body is not None:
-                data = await _read_body(scope, receive, limits.max_body)
+                data = await read_body(scope, receive, limits.max_body)
                 try:
                     body = self._decoders[operation.name].decode(data)
                 except msgspec.ValidationError as error:
@@ -200,12 +202,12 @@ class Path:
             except DiglotError as error:
                 raise from_diglot(error) from None
         if isinstance(result, Answer):
-            await _answer(send, operation.status, *result)
+            await answer(send, operation.status, *result)
         elif isinstance(result, Stream):
             return await _stream(send, operation, result, receive, limits)
         else:
             content = b"" if operation.response is None else _encoder.encode(result)
-            await _answer(send, operation.status, "application/json", content)
+            await answer(send, operation.status, "application/json", content)
         return operation.status
 
 
@@ -239,7 +241,7 @@ async def _counted(service: Service, name: str, send: Send, answered: Awaitable[
         service.requests.count(name, status, perf_counter() - started)
 
 
-async def _read_body(scope: Scope, receive: Receive, most: int) -> bytes:
+async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
     """The body of a request.
 
     Raises:
@@ -250,7 +252,7 @@ async def _read_body(scope: Scope, receive: Receive, most: int) -> bytes:
 
 
 async def body_parts(scope: Scope, receive: Receive, most: int) -> AsyncGenerator[bytes, None]:
-    """As `_read_body`, in the pieces in which it comes."""
+    """As `read_body`, in the pieces in which it comes."""
     for name, value in scope["headers"]:
         if name == b"content-length" and int(value) > most:
             raise _too_large(most)
@@ -307,10 +309,10 @@ def _read_query(query_string: bytes, kind: type[msgspec.Struct]) -> Any:
 async def answer_error(send: Send, error: ApiError) -> None:
     """Answers with an error."""
     headers = tuple(error.headers.items())
-    await _answer(send, error.status, "application/json", error.body(), headers)
+    await answer(send, error.status, "application/json", error.body(), headers)
 
 
-async def _answer(
+async def answer(
     send: Send,
     status: int,
     media_type: str,
