@@ -44,6 +44,14 @@ def test_its_types_are_for_everyone():
     assert (Path(diglot.__file__).parent / "py.typed").exists()
 
 
+def test_the_server_that_does_nothing_uses_what_there_is():
+    subprocess.run(
+        [sys.executable, "-c", "import benches.server_nothing, benches.measure.serving"],
+        check=True,
+        cwd=Path(__file__).parent.parent,
+    )
+
+
 def test_the_stub_agrees_with_the_binary():
     pytest.importorskip("mypy", reason="mypy is not installed: the stub is not checked")
     result = subprocess.run(
