@@ -19,13 +19,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import precondition, rule
 
 import diglot.stores._database
 import diglot.stores._durable
@@ -39,9 +33,7 @@ from diglot import (
 )
 from diglot.errors import StoreBusyError, StoreDamagedError, StoreError, StoreFormatError
 from diglot.stores.sqlite import SqliteTranslationMemory, SqliteTranslationMemoryStore
-
-# Where files are fast, for what says nothing of a disk.
-IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+from durable import TwoOverOneDatabase, damaged, snapshot_of, write_snapshot
 
 
 def entry(source="Save the file", target="t", **fields):
@@ -50,14 +42,6 @@ def entry(source="Save the file", target="t", **fields):
 
 def entries(count, start=0):
     return [entry(f"Save file {number}", str(number)) for number in range(start, start + count)]
-
-
-def snapshot_of(path):
-    return path.with_name(path.name + "-snapshot")
-
-
-def write_snapshot(memory):
-    memory._snapshots.save(None)
 
 
 def same(memory, expected):
@@ -101,24 +85,10 @@ some_entries = st.builds(
 )
 
 
-class Stores(RuleBasedStateMachine):
-    """Two memories over one database do what one in memory does, which of them is used, whatever
-    is closed and opened again, and whatever becomes of the snapshot.
-    """
-
-    @initialize()
-    def begin(self):
-        self.folder = TemporaryDirectory(dir=IN_MEMORY)
-        self.path = Path(self.folder.name) / "memory.db"
-        self.memories = [SqliteTranslationMemory.open(self.path) for _ in range(2)]
-        self.expected = TranslationMemory()
-
-    def teardown(self):
-        if hasattr(self, "memories"):
-            for memory in self.memories:
-                assert memory.verify() == len(self.expected)
-                memory.close()
-            self.folder.cleanup()
+class Stores(TwoOverOneDatabase):
+    open = staticmethod(SqliteTranslationMemory.open)
+    make_expected = TranslationMemory
+    same = staticmethod(same)
 
     def ids(self):
         return [id for id, _ in self.expected.items()]
@@ -167,41 +137,6 @@ class Stores(RuleBasedStateMachine):
                 except UnknownEntryError as error:
                     outcomes.append(str(error))
             assert outcomes[0] == outcomes[1]
-
-    @rule(number=st.integers(0, 1))
-    def snapshot(self, number):
-        write_snapshot(self.memories[number])
-
-    @rule(number=st.integers(0, 1))
-    def compact(self, number):
-        self.memories[number].compact()
-
-    @rule(number=st.integers(0, 1))
-    def open_again(self, number):
-        self.memories[number].close()
-        self.memories[number] = SqliteTranslationMemory.open(self.path)
-
-    @rule(number=st.integers(0, 1))
-    def open_without_snapshot(self, number):
-        snapshot_of(self.path).unlink(missing_ok=True)
-        self.open_again(number)
-
-    @rule(number=st.integers(0, 1))
-    def keep_an_old_snapshot(self, number):
-        """A copy of the snapshot file comes back later, as from a backup."""
-        here = snapshot_of(self.path)
-        kept = here.with_suffix(".kept")
-        if kept.exists():
-            shutil.move(kept, here)
-            self.open_again(number)
-        elif here.exists():
-            shutil.copy(here, kept)
-
-    @invariant()
-    def both_are_as_expected(self):
-        if hasattr(self, "memories"):
-            for memory in self.memories:
-                same(memory, self.expected)
 
 
 TestStores = Stores.TestCase
@@ -256,14 +191,6 @@ def test_what_changed_since_a_snapshot_is_read_from_the_database(path, caplog):
         assert memory.verify() == len(expected)
         assert memory.add(entry()) == 2005
     assert not caplog.text
-
-
-def damaged(data, draw):
-    """Some bytes of a file changed, or its end cut off."""
-    at = draw.randrange(len(data))
-    if draw.random() < 0.3:
-        return data[:at]
-    return data[:at] + bytes([data[at] ^ 1 << draw.randrange(8)]) + data[at + 1 :]
 
 
 def test_a_damaged_snapshot_never_changes_an_answer(path, caplog):

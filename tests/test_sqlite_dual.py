@@ -12,19 +12,11 @@ import sys
 import threading
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import precondition, rule
 
 from diglot.dual import (
     DualLanguageStore,
@@ -42,19 +34,9 @@ from diglot.errors import (
 )
 from diglot.stores.sqlite import SqliteTranslationMemory
 from diglot.stores.sqlite_dual import SqliteDualLanguageMemory, SyncSqliteDualLanguageMemory
-
-# Where files are fast, for what says nothing of a disk.
-IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+from durable import TwoOverOneDatabase, damaged, snapshot_of, write_snapshot
 
 NOTES = ["按下保存按钮", "save the file", "파일을 저장", "the file is saved", "ファイル"]
-
-
-def snapshot_of(path):
-    return path.with_name(path.name + "-snapshot")
-
-
-def write_snapshot(memory):
-    memory._snapshots.save(None)
 
 
 def notes(count, start=0):
@@ -113,24 +95,10 @@ records = st.builds(
 )
 
 
-class Memories(RuleBasedStateMachine):
-    """Two memories over one database do what one in memory does, also when one of them is closed
-    and opened again, and whatever becomes of the snapshot.
-    """
-
-    @initialize()
-    def begin(self):
-        self.folder = TemporaryDirectory(dir=IN_MEMORY)
-        self.path = Path(self.folder.name) / "notes.db"
-        self.memories = [SyncSqliteDualLanguageMemory.open(self.path) for _ in range(2)]
-        self.expected = SyncDualLanguageMemory()
-
-    def teardown(self):
-        if hasattr(self, "memories"):
-            for memory in self.memories:
-                assert memory.verify() == len(self.expected)
-                memory.close()
-            self.folder.cleanup()
+class Memories(TwoOverOneDatabase):
+    open = staticmethod(SyncSqliteDualLanguageMemory.open)
+    make_expected = SyncDualLanguageMemory
+    same = staticmethod(same)
 
     def draw_id(self, data):
         return data.draw(st.sampled_from([record.id for record in self.expected]))
@@ -187,41 +155,6 @@ class Memories(RuleBasedStateMachine):
                 add(record)
             assert caught.value.code == "duplicate_id"
 
-    @rule(number=st.integers(0, 1))
-    def snapshot(self, number):
-        write_snapshot(self.memories[number])
-
-    @rule(number=st.integers(0, 1))
-    def compact(self, number):
-        self.memories[number].compact()
-
-    @rule(number=st.integers(0, 1))
-    def open_again(self, number):
-        self.memories[number].close()
-        self.memories[number] = SyncSqliteDualLanguageMemory.open(self.path)
-
-    @rule(number=st.integers(0, 1))
-    def open_without_snapshot(self, number):
-        snapshot_of(self.path).unlink(missing_ok=True)
-        self.open_again(number)
-
-    @rule(number=st.integers(0, 1))
-    def keep_an_old_snapshot(self, number):
-        """A copy of the snapshot file comes back later, as from a backup."""
-        here = snapshot_of(self.path)
-        kept = here.with_suffix(".kept")
-        if kept.exists():
-            shutil.move(kept, here)
-            self.open_again(number)
-        elif here.exists():
-            shutil.copy(here, kept)
-
-    @invariant()
-    def both_are_as_expected(self):
-        if hasattr(self, "memories"):
-            for memory in self.memories:
-                same(memory, self.expected)
-
 
 TestMemories = Memories.TestCase
 TestMemories.settings = settings(
@@ -275,14 +208,6 @@ def test_what_changed_since_a_snapshot_is_read_from_the_database(path, caplog):
         assert memory.verify() == 1503
     assert not caplog.text
     assert snapshot_of(path).stat().st_size == size
-
-
-def damaged(data, draw):
-    """Some bytes of a file changed, or its end cut off."""
-    at = draw.randrange(len(data))
-    if draw.random() < 0.3:
-        return data[:at]
-    return data[:at] + bytes([data[at] ^ 1 << draw.randrange(8)]) + data[at + 1 :]
 
 
 def test_a_damaged_snapshot_never_changes_an_answer(path, caplog):
