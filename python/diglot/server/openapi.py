@@ -10,6 +10,7 @@ import msgspec
 from diglot._engine import __version__
 from diglot.server.errors import ErrorBody
 from diglot.server.operation import Operation
+from diglot.server.schemas import MOST_ID
 from diglot.server.settings import Limits
 
 __all__ = ["document"]
@@ -188,7 +189,7 @@ def _parameters(operation: Operation, limits: Limits) -> list[dict[str, Any]]:
 
 def _path_schema(operation: Operation) -> dict[str, Any]:
     if "/entries/" in operation.path:
-        return {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
+        return {"type": "integer", "minimum": 0, "maximum": MOST_ID}
     return {"type": "string", "minLength": 1}
 
 
