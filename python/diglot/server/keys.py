@@ -69,9 +69,8 @@ class _Bucket:
         `taken` of the tokens were taken before, and are given back if there are not enough.
         """
         now = monotonic()
-        self._tokens = min(self._burst, self._tokens + (now - self._since) * self._rate)
-        self._since = now
-        self._tokens = min(self._burst, self._tokens + taken)
+        refilled = self._tokens + (now - self._since) * self._rate + taken
+        self._tokens, self._since = min(self._burst, refilled), now
         wanted = min(self._burst, tokens)
         if self._tokens < wanted:
             return (wanted - self._tokens) / self._rate
