@@ -22,7 +22,7 @@ from diglot.cli.console import (
     warn,
 )
 from diglot.cli.diff import Change, changes
-from diglot.cli.failures import FORMAT
+from diglot.cli.failures import FORMAT, detail
 from diglot.cli.memory import opened
 from diglot.errors import FormatError, InvalidValueError
 
@@ -144,22 +144,25 @@ def _answer(file: int, memory: SyncMemory, options: dict[str, Any]) -> int:
     Raises:
         FormatError: A line is too long.
     """
-    wrong: list[FormatError] = []
+    first: FormatError | None = None
+    wrong = 0
     for lines in _lines(file):
         # A line without a text has no hits, and an answer all the same.
         asked = [query for query, error in lines if not error and normalize(query)]
         found = iter(memory.search_many(asked, **options))
         print_json_lines(
-            _refused(query, error)
+            {"query": query, "error": detail(error, str(error))}
             if error
             else _found(query, next(found) if normalize(query) else [])
             for query, error in lines
         )
-        wrong += (error for _, error in lines if error)
-    if not wrong:
+        errors = [error for _, error in lines if error]
+        first = first or next(iter(errors), None)
+        wrong += len(errors)
+    if first is None:
         return 0
-    more = f" ({count(len(wrong) - 1, 'more line', 'more lines')})" if len(wrong) > 1 else ""
-    warn(f"{wrong[0]}{more}")
+    more = f" ({count(wrong - 1, 'more line', 'more lines')})" if wrong > 1 else ""
+    warn(f"{first}{more}")
     return FORMAT
 
 
@@ -195,13 +198,6 @@ def _text(line: bytes, number: int) -> tuple[str, FormatError | None]:
         return line.decode(encoding, "replace").removesuffix("\r"), FormatError(
             message, line=number
         )
-
-
-def _refused(query: str, error: FormatError) -> dict[str, Any]:
-    return {
-        "query": query,
-        "error": {"code": error.code, "line": error.line, "message": str(error)},
-    }
 
 
 def _found(query: str, hits: Sequence[TranslationMemoryHit]) -> dict[str, Any]:
