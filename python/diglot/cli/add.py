@@ -6,7 +6,7 @@ import argparse
 from datetime import datetime, timezone
 
 from diglot import TranslationMemoryEntry
-from diglot.cli.arguments import add_command, add_json, no_stream
+from diglot.cli.arguments import add_command, add_json, add_store
 from diglot.cli.console import print_json, say
 from diglot.cli.memory import opened_store
 
@@ -30,7 +30,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Adds a text with its translation to a store, and prints the id it got.",
         epilog=_EPILOG,
     )
-    parser.add_argument("store", metavar="STORE", type=no_stream, help="the store, made if need be")
+    add_store(parser, "the store, made if need be")
     parser.add_argument("source", metavar="SOURCE", help="the text")
     parser.add_argument("target", metavar="TARGET", help="its translation")
     parser.add_argument(

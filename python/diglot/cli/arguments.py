@@ -67,6 +67,18 @@ def filters(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in names}
 
 
+def add_memory(parser: argparse.ArgumentParser) -> None:
+    """Adds MEMORY, a store or a file."""
+    parser.add_argument(
+        "memory", metavar="MEMORY", type=no_stream, help="a store or a file of entries"
+    )
+
+
+def add_store(parser: argparse.ArgumentParser, what: str = "the store") -> None:
+    """Adds STORE, of which the help says `what` it is."""
+    parser.add_argument("store", metavar="STORE", type=no_stream, help=what)
+
+
 def add_format(
     parser: argparse.ArgumentParser, what: str, formats: Iterable[str] = FORMATS
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from diglot.cli.arguments import add_command, add_json, no_stream
+from diglot.cli.arguments import add_command, add_json, add_store
 from diglot.cli.console import print_json, say
 from diglot.cli.memory import opened_store
 
@@ -28,7 +28,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Gives back what removed entries took, and makes the next opening fast.",
         epilog=_EPILOG,
     )
-    parser.add_argument("store", metavar="STORE", type=no_stream, help="the store")
+    add_store(parser)
     add_json(parser, "the sizes before and after")
 
 

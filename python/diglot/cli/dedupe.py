@@ -6,7 +6,7 @@ import argparse
 
 from rich.table import Table
 
-from diglot.cli.arguments import add_command, add_json, no_stream
+from diglot.cli.arguments import add_command, add_json, add_store
 from diglot.cli.console import count, output, print_json, say, shown
 from diglot.cli.memory import opened_store
 
@@ -33,7 +33,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Removes entries that are duplicates of others.",
         epilog=_EPILOG,
     )
-    parser.add_argument("store", metavar="STORE", type=no_stream, help="the store")
+    add_store(parser)
     parser.add_argument(
         "--duplicates",
         choices=("skip", "replace", "newest"),

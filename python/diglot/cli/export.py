@@ -15,9 +15,9 @@ from diglot.cli.arguments import (
     add_filters,
     add_format,
     add_json,
+    add_memory,
     columns,
     filters,
-    no_stream,
 )
 from diglot.cli.console import count, output, print_json, progress, say, shown, warn
 from diglot.cli.import_ import print_problems
@@ -55,9 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Writes the entries of a memory to a file.",
         epilog=_EPILOG,
     )
-    parser.add_argument(
-        "memory", metavar="MEMORY", type=no_stream, help="a store or a file of entries"
-    )
+    add_memory(parser)
     parser.add_argument("file", metavar="FILE", help="the file to write")
     written = [format for format in FORMATS if format != "mo"]
     add_format(parser, "its format, if its name does not tell", written)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from diglot import TranslationMemory
 from diglot._memory import SyncMemory
-from diglot.cli.arguments import add_command, add_format, add_json, columns, no_stream
+from diglot.cli.arguments import add_command, add_format, add_json, add_store, columns
 from diglot.cli.console import (
     count,
     output,
@@ -68,7 +68,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Adds the entries of files to a store, and reports what became of them.",
         epilog=_EPILOG.format(formats=", ".join(FORMATS)),
     )
-    parser.add_argument("store", metavar="STORE", type=no_stream, help="the store, made if need be")
+    add_store(parser, "the store, made if need be")
     parser.add_argument("files", metavar="FILE", nargs="+", help="a file of entries")
     add_format(parser, "the format of the files")
     parser.add_argument(

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from diglot import TranslationMemory, normalize
-from diglot.cli.arguments import add_command, add_filters, add_json, filters, no_stream, number
+from diglot.cli.arguments import add_command, add_filters, add_json, add_memory, filters, number
 from diglot.cli.console import (
     count,
     output,
@@ -74,9 +74,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Finds the entries of a memory whose sources are most like a text.",
         epilog=_EPILOG,
     )
-    parser.add_argument(
-        "memory", metavar="MEMORY", type=no_stream, help="a store or a file of entries"
-    )
+    add_memory(parser)
     parser.add_argument(
         "queries",
         metavar="QUERY",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from diglot.cli.arguments import add_command, add_filters, add_json, filters, no_stream
+from diglot.cli.arguments import add_command, add_filters, add_json, add_store, filters
 from diglot.cli.console import count, print_json, say
 from diglot.cli.memory import opened_store
 from diglot.errors import InvalidValueError
@@ -31,7 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Removes the entries with some ids, or all of a language, domain or namespace.",
         epilog=_EPILOG,
     )
-    parser.add_argument("store", metavar="STORE", type=no_stream, help="the store")
+    add_store(parser)
     parser.add_argument(
         "ids",
         metavar="ID",

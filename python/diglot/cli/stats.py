@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from diglot.cli.arguments import add_command, add_json, no_stream
+from diglot.cli.arguments import add_command, add_json, add_memory
 from diglot.cli.console import count, output, print_json, say, shown
 from diglot.cli.memory import language_pairs, opened
 
@@ -31,9 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Counts the entries of a memory by pair of languages, and what they take.",
         epilog=_EPILOG,
     )
-    parser.add_argument(
-        "memory", metavar="MEMORY", type=no_stream, help="a store or a file of entries"
-    )
+    add_memory(parser)
     add_json(parser, "the figures")
 
 

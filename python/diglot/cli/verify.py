@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from diglot import TranslationMemory
-from diglot.cli.arguments import add_command, add_json, no_stream
+from diglot.cli.arguments import add_command, add_json, add_memory
 from diglot.cli.console import count, print_json, progress, say, shown
 from diglot.cli.failures import WRONG
 from diglot.cli.memory import opened_store
@@ -33,9 +33,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Checks that a store is whole, or that everything in a file can be used.",
         epilog=_EPILOG,
     )
-    parser.add_argument(
-        "memory", metavar="MEMORY", type=no_stream, help="a store or a file of entries"
-    )
+    add_memory(parser)
     add_json(parser, "what was found")
 
 
