@@ -53,6 +53,11 @@ def count(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+def languages(source: str | None, target: str | None) -> str:
+    """A pair of languages, or of what is known of it."""
+    return f"{source or '?'} → {target or '?'}"
+
+
 def shown(text: str) -> str:
     """The text with pictures for control characters, and with the numbers of those that turn the
     direction of writing: what is stored must not steer the terminal.

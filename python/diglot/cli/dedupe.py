@@ -7,7 +7,7 @@ import argparse
 from rich.table import Table
 
 from diglot.cli.arguments import add_command, add_json, add_store
-from diglot.cli.console import count, output, print_json, say, shown
+from diglot.cli.console import count, languages, output, print_json, say, shown
 from diglot.cli.memory import opened_store
 
 _EPILOG = """\
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         table.add_column("Languages")
         table.add_column("Removed", justify="right")
         for pair in report.pairs:
-            languages = f"{pair.source_language or '?'} → {pair.target_language or '?'}"
-            table.add_row(shown(languages), f"{pair.removed:,}")
+            names = languages(pair.source_language, pair.target_language)
+            table.add_row(shown(names), f"{pair.removed:,}")
         console.print(table)
     return 0

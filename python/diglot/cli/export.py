@@ -19,7 +19,7 @@ from diglot.cli.arguments import (
     columns,
     filters,
 )
-from diglot.cli.console import count, output, print_json, progress, say, shown, warn
+from diglot.cli.console import count, languages, output, print_json, progress, say, shown, warn
 from diglot.cli.import_ import print_problems
 from diglot.cli.memory import language_pairs, opened
 from diglot.errors import DiglotError, InvalidValueError
@@ -129,6 +129,6 @@ def _export(args: argparse.Namespace, path: str) -> ExportReport:
 def _languages(memory: SyncMemory) -> str:
     """The pairs of languages that there are, those of most entries first."""
     pairs = language_pairs(memory)
-    names = [f"{source or '?'} → {target or '?'}" for source, target, _ in pairs[:_PAIRS]]
+    names = [languages(source, target) for source, target, _ in pairs[:_PAIRS]]
     more = f" and {len(pairs) - _PAIRS:,} more pairs" if len(pairs) > _PAIRS else ""
     return f"{', '.join(names)}{more}" if names else "no entries"

@@ -16,6 +16,7 @@ from diglot._memory import SyncMemory
 from diglot.cli.arguments import add_command, add_format, add_json, add_store, columns
 from diglot.cli.console import (
     count,
+    languages,
     output,
     print_json_lines,
     progress,
@@ -220,8 +221,8 @@ def pairs_table(report: ImportReport) -> Table:
     for name in counts:
         table.add_column(name.capitalize(), justify="right")
     for pair in report.pairs:
-        languages = f"{pair.source_language or '?'} → {pair.target_language or '?'}"
-        table.add_row(shown(languages), *(f"{getattr(pair, name):,}" for name in counts))
+        names = languages(pair.source_language, pair.target_language)
+        table.add_row(shown(names), *(f"{getattr(pair, name):,}" for name in counts))
     if len(report.pairs) > 1:
         table.add_section()
         table.add_row("all", *(f"{getattr(report, name):,}" for name in counts))

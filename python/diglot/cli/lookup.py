@@ -14,6 +14,7 @@ from diglot import TranslationMemory, normalize
 from diglot.cli.arguments import add_command, add_filters, add_json, add_memory, filters, number
 from diglot.cli.console import (
     count,
+    languages,
     output,
     print_json,
     print_json_lines,
@@ -238,6 +239,6 @@ def _marked(query: str, source: str, colours: bool) -> Text:
 
 def _where(entry: TranslationMemoryEntry) -> Text:
     """What an entry says of itself, one thing a line."""
-    languages = f"{entry.source_language or '?'} → {entry.target_language or '?'}"
-    parts = [None if languages == "? → ?" else languages, entry.domain, entry.namespace]
+    pair = languages(entry.source_language, entry.target_language)
+    parts = [None if pair == "? → ?" else pair, entry.domain, entry.namespace]
     return Text("\n".join(shown(part) for part in parts if part))

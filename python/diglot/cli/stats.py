@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from diglot.cli.arguments import add_command, add_json, add_memory
-from diglot.cli.console import count, output, print_json, say, shown
+from diglot.cli.console import count, languages, output, print_json, say, shown
 from diglot.cli.memory import language_pairs, opened
 
 _EPILOG = """\
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         table.add_column("Languages")
         table.add_column("Entries", justify="right")
         for source, target, entries in ordered:
-            table.add_row(shown(f"{source or '?'} → {target or '?'}"), f"{entries:,}")
+            table.add_row(shown(languages(source, target)), f"{entries:,}")
         console.print(table)
     return 0
 
