@@ -223,15 +223,14 @@ async def _search(call: Call) -> Answer:
         )
     ]
     hits = islice(merge(*found, key=lambda hit: (-hit.score, hit.id)), candidates)
-    matches = [
-        Match(
-            source=hit.entry.source,
-            target=hit.entry.target,
-            quality=hit.score * 100,
-            rank=hit.score * 100,
+    matches = []
+    for hit in hits:
+        # Clients drop what is behind the point, and 0.29 * 100 is a little less than 29.
+        percent = round(hit.score * 100, 9)
+        entry = hit.entry
+        matches.append(
+            Match(source=entry.source, target=entry.target, quality=percent, rank=percent)
         )
-        for hit in hits
-    ]
     content = msgspec.json.encode(matches)
     return Answer("application/json", content, (("cache-control", "no-store"),))
 
