@@ -78,11 +78,12 @@ def test_the_answer_has_the_fields_that_clients_read(client: httpx.Client) -> No
     assert client.get("/tmserver/en/af/unit/xyz-").json() == []
 
 
-def test_percents_are_whole_where_scores_are(server: Server, client: httpx.Client) -> None:
+def test_percents_are_whole_where_scores_are() -> None:
     # 0.55 * 100 is 55.00000000000001 in binary.
     unit = {"source": "Open Printers to add a printer.", "target": "t"}
-    assert client.post("/tmserver/en/qaa/unit/Open", json=unit).status_code == 200
-    answer = client.get("/tmserver/en/qaa/unit/Open Printers?min_similarity=30").json()
+    with serving() as server, server.client() as client:
+        assert client.post("/tmserver/en/af/unit/Open", json=unit).status_code == 200
+        answer = client.get("/tmserver/en/af/unit/Open Printers?min_similarity=30").json()
     assert [(unit["quality"], unit["rank"]) for unit in answer] == [(55.0, 55.0)]
 
 
