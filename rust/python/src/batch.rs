@@ -284,10 +284,13 @@ impl Batch {
 
     /// The entries that were taken in by some batches, in one.
     #[staticmethod]
-    fn joined(batches: Vec<PyRef<'_, Batch>>) -> Batch {
-        let mut joined = diglot_engine::Batch::new();
-        batches.iter().for_each(|batch| batch.read(|batch| joined.append(batch)));
-        Batch::from(joined)
+    fn joined(py: Python<'_>, batches: Vec<PyRef<'_, Batch>>) -> Batch {
+        let batches: Vec<&Batch> = batches.iter().map(|batch| &**batch).collect();
+        py.detach(|| {
+            let mut joined = diglot_engine::Batch::new();
+            batches.iter().for_each(|batch| batch.read(|batch| joined.append(batch)));
+            Batch::from(joined)
+        })
     }
 
     /// Some entries as rows to insert into a database, by their places; those in the range that there are. An id is
