@@ -45,7 +45,7 @@ pub const MOST_UNIT_BYTES: usize = 1 << 26;
 const QUOTED: usize = 200;
 
 /// What is quoted in a message.
-fn shorten(text: &dyn std::fmt::Display) -> String {
+pub fn shorten(text: &dyn std::fmt::Display) -> String {
     let text = text.to_string();
     match text.char_indices().nth(QUOTED) {
         Some((end, _)) => format!("{}…", &text[..end]),

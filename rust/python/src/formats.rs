@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use diglot_engine::EntryRef;
-use diglot_formats::{Error, Fault, Format, Problem, Reader, Sink, Writer, refused};
+use diglot_formats::{Error, Fault, Format, Problem, Reader, Sink, Writer, refused, shorten};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString};
 
@@ -120,8 +120,8 @@ fn choose<'a>(named: Option<&str>, allowed: &[&'a str]) -> Result<&'a str, Fault
             Err(("missing_namespace", message))
         }
         (Some(named), _) => allowed.iter().find(|one| **one == named).copied().ok_or_else(|| {
-            let message = format!("namespace is {named:?}; allowed are {}", quoted(allowed));
-            ("foreign_namespace", message)
+            let named = shorten(&format!("{named:?}"));
+            ("foreign_namespace", format!("namespace is {named}; allowed are {}", quoted(allowed)))
         }),
     }
 }
