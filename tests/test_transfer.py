@@ -102,7 +102,7 @@ def test_namespaces_that_entries_may_be_in(memory, tmp_path: Path) -> None:
     long.write_text(json.dumps({"source": "s", "target": "t", "namespace": "n" * 100_000}))
     (problem,) = memory.import_file(long, namespaces=["a"]).problems
     assert problem.code == "foreign_namespace"
-    assert len(problem.message) < 300
+    assert len(problem.reason) < 300
     for wrong in ("a", 1, [1], b"a", iter(["a"])):
         with pytest.raises(InvalidTypeError) as type_error:
             memory.import_file(path, namespaces=wrong)
